@@ -1,0 +1,160 @@
+"""From a score matrix to an audit: pure statistics, no training, no tracking.
+
+Everything here reads one `ScoreMatrix` (members and scores, both [M models, N records]) and the
+choices of `AuditSettings`, and returns one `AuditResult` that the report, the terminal and the
+tracker show. Methods and their sources: arXiv 2605.25819 (post-processed evaluation),
+arXiv 2510.09717 (PTDI), arXiv 2112.03570 (LiRA).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from mia_audit.score_matrix import ScoreMatrix
+from mia_audit.stats.convergence import ConvergencePoint, convergence
+from mia_audit.stats.evaluation import Evaluation, OperatingPoint, evaluate
+from mia_audit.stats.measured_epsilon import measured_epsilon
+from mia_audit.stats.member_share import ShareEstimator, Subtraction
+from mia_audit.stats.population import population_points
+from mia_audit.stats.privacy_bounds import num_models_needed
+from mia_audit.stats.ptdi_audit import SelectionAudit, audit_selection
+from mia_audit.stats.thresholds import standardise
+from mia_audit.target import ExistingTarget, TargetResult, judge_target
+
+
+class Attack(Protocol):
+    """A membership statistic for every model as target; higher means member."""
+
+    @property
+    def name(self) -> str: ...
+
+    def statistic(self, scores: np.ndarray, members: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class AuditSettings:
+    """What an audit computes: levels, intervals, attack and selection."""
+
+    attack: Attack
+    alphas: Sequence[float] = (0.1, 0.01, 0.001)
+    intervals: str = "clustered"
+    design: str = "bernoulli"
+    fraction: float = 0.5
+    seed: int = 0
+    population_correction: bool = False
+    claimed_epsilon: float | None = None
+    claimed_delta: float = 0.0
+    selection_alpha: float = 0.1
+    estimator: ShareEstimator = field(default_factory=Subtraction)
+    member_share: float = 0.5
+    selection_target: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """Everything an audit found.
+
+    `models_needed` has rows `{alpha, half_width, num_models}`; `epsilon_measured` is a lower
+    bound (nan where the design allows none); accuracies are nan for scores from elsewhere.
+    """
+
+    evaluation: Evaluation
+    selection: SelectionAudit | None
+    target: TargetResult | None
+    convergence: list[ConvergencePoint]
+    population: list[OperatingPoint]
+    train_accuracy: np.ndarray
+    test_accuracy: np.ndarray
+    epsilon_measured: float
+    epsilon_claimed: float | None
+    models_needed: list[dict[str, float]]
+    record_ids: np.ndarray
+
+    @property
+    def refutes_claim(self) -> bool:
+        """Whether the measured ε stands above the one that the defence claims."""
+        return self.epsilon_claimed is not None and self.epsilon_measured > self.epsilon_claimed
+
+
+def audit(
+    matrix: ScoreMatrix, settings: AuditSettings, target: ExistingTarget | None = None
+) -> AuditResult:
+    """Evaluate every model of `matrix` as a target, and `target` against them if given.
+
+    Raises ValueError when the matrix cannot carry an audit (see `evaluate`).
+    """
+    scores, members = matrix.scores, matrix.members
+    evaluation = evaluate(
+        scores,
+        members,
+        statistic=None
+        if settings.attack.name == "lira"
+        else settings.attack.statistic(scores, members),
+        alphas=tuple(settings.alphas),
+        intervals=settings.intervals,
+    )
+    return AuditResult(
+        evaluation=evaluation,
+        selection=_select(matrix, settings),
+        target=None if target is None else judge_target(target, matrix, settings.alphas),
+        convergence=convergence(scores, members, alphas=tuple(settings.alphas)),
+        population=_population(matrix, settings),
+        train_accuracy=matrix.train_accuracy,
+        test_accuracy=matrix.test_accuracy,
+        epsilon_measured=_measured_epsilon(matrix, settings),
+        epsilon_claimed=settings.claimed_epsilon,
+        models_needed=_models_needed(evaluation, settings.alphas),
+        record_ids=matrix.record_ids,
+    )
+
+
+def _select(matrix: ScoreMatrix, settings: AuditSettings) -> SelectionAudit:
+    """PTDI on every target, on the post-processed scores that the headline uses."""
+    return audit_selection(
+        standardise(matrix.scores, matrix.members),
+        matrix.members,
+        alpha=settings.selection_alpha,
+        estimator=settings.estimator,
+        member_share=settings.member_share,
+        target=settings.selection_target,
+        seed=settings.seed,
+    )
+
+
+def _population(matrix: ScoreMatrix, settings: AuditSettings) -> list[OperatingPoint]:
+    if not settings.population_correction:
+        return []
+    return population_points(
+        matrix.scores, matrix.members, num_train=float(matrix.members.sum(1).mean()),
+        alphas=settings.alphas,
+    )  # fmt: skip
+
+
+def _measured_epsilon(matrix: ScoreMatrix, settings: AuditSettings) -> float:
+    """Only Bernoulli rows are independent coins, which the bound needs (arXiv 2305.08846)."""
+    if settings.design != "bernoulli":
+        return float("nan")
+    return measured_epsilon(
+        matrix.scores,
+        matrix.members,
+        alpha=max(settings.alphas),
+        delta=settings.claimed_delta,
+        fraction=settings.fraction,
+    )
+
+
+def _models_needed(evaluation: Evaluation, alphas: Sequence[float]) -> list[dict[str, float]]:
+    """How many models an estimate of one record's TPR asks for, at the TPR seen here."""
+    rows = []
+    for alpha in alphas:
+        tpr = evaluation.point("post_empirical", alpha).tpr
+        rows.append({"alpha": alpha, "half_width": float("nan"),
+                     "num_models": num_models_needed(alpha)})  # fmt: skip
+        if 0 < tpr < 1:
+            rows.append({"alpha": alpha, "half_width": 0.1,
+                         "num_models": num_models_needed(alpha, tpr=tpr, half_width=0.1)})  # fmt: skip
+    return rows

@@ -1,0 +1,69 @@
+"""An existing model (a deployed one, say) judged against the sweep's models as its shadows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mia_audit.score_matrix import ScoreMatrix
+from mia_audit.stats.evaluation import OperatingPoint
+from mia_audit.stats.privacy_bounds import clopper_pearson
+from mia_audit.stats.thresholds import standardise, standardise_target
+
+
+@dataclass(frozen=True, eq=False)
+class ExistingTarget:
+    """φ of one model on the pool's records, and which of them it was trained on; both [N]."""
+
+    scores: np.ndarray
+    members: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class TargetResult:
+    """The target's operating points (method `target`) and its standardised scores [N]."""
+
+    points: list[OperatingPoint]
+    z: np.ndarray
+    members: np.ndarray
+
+    @property
+    def num_members(self) -> int:
+        return int(self.members.sum())
+
+    @property
+    def num_non_members(self) -> int:
+        return int((~self.members).sum())
+
+
+def judge_target(
+    target: ExistingTarget, matrix: ScoreMatrix, alphas: Sequence[float]
+) -> TargetResult:
+    """TPR and FPR of one target at cut-offs that the shadows alone have set.
+
+    The cut-off is `post_empirical`'s: the ⌈(1−α)(n+1)⌉-th smallest of the n leave-one-out
+    standardised non-member scores of all shadows (arXiv 2605.25819), fixed before the target
+    is looked at; hence Clopper–Pearson intervals over the target's records, given the model.
+    """
+    z = standardise_target(target.scores, matrix.scores, matrix.members)
+    shadow = standardise(matrix.scores, matrix.members)[~matrix.members]
+    shadow = np.sort(shadow[np.isfinite(shadow)])
+    points = [_point(z, target.members, shadow, alpha) for alpha in alphas]
+    return TargetResult(points, z, target.members)
+
+
+def _point(z: np.ndarray, members: np.ndarray, shadow: np.ndarray, alpha: float) -> OperatingPoint:
+    rank = int(np.ceil((1 - alpha) * (len(shadow) + 1) * (1 - 1e-12)))
+    cut = shadow[rank - 1] if rank <= len(shadow) else np.inf
+    judged = np.isfinite(z)
+    hits, alarms = z[members & judged] > cut, z[~members & judged] > cut
+    lower, upper = clopper_pearson(int(hits.sum()), len(hits))
+    fpr_lower, fpr_upper = clopper_pearson(int(alarms.sum()), len(alarms))
+    return OperatingPoint(
+        method="target", alpha=alpha,
+        fpr=float(alarms.mean()), fpr_lower=fpr_lower, fpr_upper=fpr_upper,
+        tpr=float(hits.mean()), lower=lower, upper=upper,
+        direction="positive", note="one model; interval over its records",
+    )  # fmt: skip
