@@ -1,0 +1,9 @@
+"""Data sets: bundled tables, users' own tables, and the draw of a pool."""
+
+from mia_audit.data.adult import Adult
+from mia_audit.data.dataset import Dataset
+from mia_audit.data.encoding import Encoding
+from mia_audit.data.network import Source
+from mia_audit.data.pool import draw_pool
+
+__all__ = ["Adult", "Dataset", "Encoding", "Source", "draw_pool"]
