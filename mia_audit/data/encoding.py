@@ -7,7 +7,7 @@ fixed before a pool is drawn, so a record's encoding never depends on which othe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -77,12 +77,18 @@ class Categorical:
         names = [f"{self.name}={level}" for level in self.levels]
         return Encoded(block, names, ["one_hot"] * len(names))
 
+    def restricted(self, values: pd.Series) -> Categorical:
+        """The same column with only the levels that occur."""
+        return replace(
+            self, levels=tuple(level for level in self.levels if (values == level).any())
+        )
+
     def codes(self, values: pd.Series) -> NDArray[np.int64]:
         """int64 [N], place of each value in ``levels``."""
         import pandas as pd
 
         text = values.astype(object)
-        codes = np.array(pd.Categorical(text, categories=list(self.levels)).codes, dtype=np.int64)
+        codes = pd.Index(self.levels, dtype=object).get_indexer(pd.Index(text)).astype(np.int64)
         absent = text.isna().to_numpy()
         for mask, level in ((absent, MISSING), (~absent, OTHER)):
             if level in self.levels:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.data.encoding import Column, Encoding, Numeric, encode_columns
+from mia_audit.data.encoding import Categorical, Column, Encoding, Numeric, encode_columns
 from mia_audit.data.network import Source, fetch
 
 if TYPE_CHECKING:
@@ -100,7 +100,13 @@ class KnownTable:
                 "whole table, without a logarithm where they are skewed; categories are one-hot.",
             )
         kept = frame.iloc[rows]
-        encoded = encode_columns(kept, self.columns, encoding)
+        columns = self.columns
+        if encoding is Encoding.codes:  # the papers number the levels left after dropping rows
+            columns = tuple(
+                column.restricted(kept[column.name]) if isinstance(column, Categorical) else column
+                for column in columns
+            )
+        encoded = encode_columns(kept, columns, encoding)
         return Dataset(
             name=self.name,
             X=encoded.X,
