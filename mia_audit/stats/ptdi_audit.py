@@ -102,8 +102,8 @@ def audit_selection(
     non-members are halved at random, by (seed, target) and independently of the scores, into
     calibration and test records; members join the test records so that their share is
     ``member_share``, keeping as many records as possible.  Targets with too few records are left
-    out of the averages.  ``estimator`` comes first among the curves, in place of any of its name, and
-    ``alpha`` joins the levels.
+    out of the averages.  ``estimator`` comes first among the curves, in place of any of its name,
+    and ``alpha`` joins the levels.
 
     Raises ValueError for mismatched shapes, levels outside (0, 1), an unknown target, or a named
     target with too few records.
