@@ -73,6 +73,7 @@ class AuditResult:
     epsilon_claimed: float | None
     models_needed: list[dict[str, float]]
     record_ids: np.ndarray
+    estimator: str  # of the member share, by which `selection` was made
 
     @property
     def refutes_claim(self) -> bool:
@@ -100,7 +101,7 @@ def audit(
     return AuditResult(
         evaluation=evaluation,
         selection=_select(matrix, settings),
-        target=None if target is None else judge_target(target, matrix, settings.alphas),
+        target=None if target is None else judge_target(target, matrix, settings),
         convergence=convergence(scores, members, alphas=tuple(settings.alphas)),
         population=_population(matrix, settings),
         train_accuracy=matrix.train_accuracy,
@@ -109,6 +110,7 @@ def audit(
         epsilon_claimed=settings.claimed_epsilon,
         models_needed=_models_needed(evaluation, settings.alphas),
         record_ids=matrix.record_ids,
+        estimator=settings.estimator.name,
     )
 
 

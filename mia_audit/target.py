@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.stats.evaluation import OperatingPoint
 from mia_audit.stats.privacy_bounds import clopper_pearson
-from mia_audit.stats.thresholds import standardise, standardise_target
+from mia_audit.stats.ptdi_audit import TargetSelection, select_for_target
+from mia_audit.stats.thresholds import standardise
+
+if TYPE_CHECKING:
+    from mia_audit.audit import AuditSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +27,11 @@ class ExistingTarget:
 
 @dataclass(frozen=True, eq=False)
 class TargetResult:
-    """The target's operating points (method `target`) and its standardised scores [N]."""
+    """The target's operating points (method `target`), the records selected on it by PTDI, and
+    its membership [N]."""
 
     points: list[OperatingPoint]
-    z: np.ndarray
+    selection: TargetSelection
     members: np.ndarray
 
     @property
@@ -39,7 +44,7 @@ class TargetResult:
 
 
 def judge_target(
-    target: ExistingTarget, matrix: ScoreMatrix, alphas: Sequence[float]
+    target: ExistingTarget, matrix: ScoreMatrix, settings: AuditSettings
 ) -> TargetResult:
     """TPR and FPR of one target at cut-offs that the shadows alone have set.
 
@@ -47,11 +52,19 @@ def judge_target(
     standardised non-member scores of all shadows (arXiv 2605.25819), fixed before the target
     is looked at; hence Clopper–Pearson intervals over the target's records, given the model.
     """
-    z = standardise_target(target.scores, matrix.scores, matrix.members)
+    z = _standardise(target.scores, matrix)
     shadow = standardise(matrix.scores, matrix.members)[~matrix.members]
     shadow = np.sort(shadow[np.isfinite(shadow)])
-    points = [_point(z, target.members, shadow, alpha) for alpha in alphas]
-    return TargetResult(points, z, target.members)
+    selection = select_for_target(
+        z,
+        target.members,
+        alpha=settings.selection_alpha,
+        estimator=settings.estimator,
+        member_share=settings.member_share,
+        seed=settings.seed,
+    )
+    points = [_point(z, target.members, shadow, alpha) for alpha in settings.alphas]
+    return TargetResult(points, selection, target.members)
 
 
 def _point(z: np.ndarray, members: np.ndarray, shadow: np.ndarray, alpha: float) -> OperatingPoint:
@@ -67,3 +80,12 @@ def _point(z: np.ndarray, members: np.ndarray, shadow: np.ndarray, alpha: float)
         tpr=float(hits.mean()), lower=lower, upper=upper,
         direction="positive", note="one model; interval over its records",
     )  # fmt: skip
+
+
+def _standardise(scores: np.ndarray, matrix: ScoreMatrix) -> np.ndarray:
+    """(φ − μ_out)/σ_out with the moments of all shadows; [N], nan with fewer than 2 out models."""
+    out = np.where(matrix.members, np.nan, matrix.scores.astype(np.float64))
+    few = (~matrix.members).sum(0) < 2
+    out[:, few] = 0.0
+    z = (scores - np.nanmean(out, axis=0)) / np.sqrt(np.maximum(np.nanvar(out, 0, ddof=1), 1e-12))
+    return np.where(few, np.nan, z)

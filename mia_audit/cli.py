@@ -1,0 +1,22 @@
+"""One entry a job: wiring only. Each takes a composed configuration and returns an exit status."""
+
+from __future__ import annotations
+
+from mia_audit.config import entry
+from mia_audit.schema import Composed
+
+
+@entry("audit")
+def audit(composed: Composed) -> int:
+    """Train what the store lacks, judge every model, log one MLflow run, write a report."""
+    from mia_audit.job import run_audit
+
+    return run_audit(composed)
+
+
+@entry("train")
+def train(composed: Composed) -> int:
+    """Train what the store lacks, and nothing else."""
+    from mia_audit.job import run_training
+
+    return run_training(composed)

@@ -1,0 +1,227 @@
+"""Configuration: the schema of a job, its composition by Hydra, and one sentence for mistakes.
+
+The only file that imports Hydra and OmegaConf. A job is a function of the composed `Config`;
+`entry(name)` turns it into a command that composes `conf/<name>.yaml` with the command line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+from mia_audit.interruption import INTERRUPTED, TERMINATED, Terminated, say_how_to_resume, terminable
+from mia_audit.masking import masked
+from mia_audit.schema import GROUPS, AuditConfig, Composed
+
+Job = Callable[[Composed], int]
+
+USER_MISTAKE = 2
+HELP = {
+    "audit": "Train what the store lacks, judge every model, log one MLflow run, write a report.",
+    "train": "Train what the store lacks, and nothing else.",
+}
+
+
+def conf_folder() -> Path:
+    """The folder of configurations: inside the installed package, or beside it in a checkout."""
+    here = Path(__file__).resolve().parent
+    inside = here / "conf"
+    return inside if inside.is_dir() else here.parent / "conf"
+
+
+def entry(name: str) -> Callable[[Job], Callable[[], None]]:
+    """Decorator: make `job` the command `name`; its return value is the exit status."""
+
+    def decorate(job: Job) -> Callable[[], None]:
+        def command() -> None:
+            sys.exit(run(name, job, sys.argv[1:]))
+
+        command.__doc__ = job.__doc__
+        return command
+
+    return decorate
+
+
+def run(name: str, job: Job, arguments: list[str]) -> int:
+    """Compose the configuration of `name` from `arguments`, run `job`, return the exit status.
+
+    A user's mistake (a wrong key, a wrong value, unusable input) becomes one sentence on
+    stderr and status 2; faults of ours propagate with their traceback (status 1).
+    """
+    if any(argument in ("-h", "--help") for argument in arguments):
+        print(help_text(name))
+        return 0
+    _keep_hydra_quiet()
+    statuses: list[int] = []
+
+    def task(config: object) -> None:
+        statuses.append(_run_one(name, job, config))
+
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    with TemporaryDirectory(prefix="mia_audit_") as scratch, terminable():
+        try:
+            _hydra_main(name, task, arguments, scratch)
+        except (HydraException, OmegaConfBaseException) as error:
+            print(_sentence(name, error), file=sys.stderr)
+            return USER_MISTAKE
+        except KeyboardInterrupt:
+            say_how_to_resume(name, arguments)
+            return INTERRUPTED
+        except Terminated:
+            say_how_to_resume(name, arguments)
+            return TERMINATED
+    return max(statuses, default=0)
+
+
+def compose(name: str, arguments: list[str] | None = None) -> Composed:
+    """The composed configuration of a job, without running anything (for tests and notebooks)."""
+    import hydra
+
+    register()
+    with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        return _composed(name, hydra.compose(name, [quoted(a) for a in arguments or []]))
+
+
+def register() -> None:
+    """Put every schema into Hydra's store; idempotent."""
+    from hydra.core.config_store import ConfigStore
+
+    store = ConfigStore.instance()
+    store.store(group="schema", name="audit", node=AuditConfig)
+    for group, choices in GROUPS.items():
+        for choice, node in choices.items():
+            store.store(group=f"schema/{group}", name=choice, node=node)
+
+
+def quoted(argument: str) -> str:
+    """`key=value` with the value quoted where Hydra's grammar could not read it."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    key, equals, value = argument.partition("=")
+    if argument.startswith("-") or not equals:
+        return argument
+    try:
+        OverridesParser.create().parse_override(argument)
+        return argument
+    except HydraException:
+        escaped = re.sub(r"(\\*)'", r"\1\1\\'", value)
+        return f"{key}='{escaped}'"
+
+
+def help_text(name: str) -> str:
+    """What `--help` prints; reads the conf folder only, so that it answers at once."""
+    lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} [group=choice …] [key=value …]\n"]
+    lines.append("groups:")
+    for group in GROUPS:
+        names = sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+        lines.append(f"  {group}={'|'.join(names)}")
+    lines.append("\nkeys, with their defaults (a group's own keys: --cfg job):")
+    text = (conf_folder() / "audit.yaml").read_text(encoding="utf-8")
+    lines += [f"  {line}" for line in text.partition("# keys\n")[2].splitlines()]
+    lines.append("\n-m sweeps over comma-separated values: defence=none,dpsgd seed=0,1")
+    return "\n".join(lines)
+
+
+def _keep_hydra_quiet() -> None:
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+
+
+def _hydra_main(name: str, task: Callable[[object], None], arguments: list[str], scratch: str) -> None:
+    import hydra
+
+    register()
+    sys.argv = [name, *(quoted(a) for a in arguments), f"hydra.sweep.dir={scratch}"]
+    hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name=name)(task)()
+
+
+def _run_one(name: str, job: Job, config: object) -> int:
+    try:
+        return job(_composed(name, config))
+    except ValueError as error:
+        print(_one_line(str(error)), file=sys.stderr)
+        return USER_MISTAKE
+    except _omegaconf_error() as error:
+        print(_sentence(name, error), file=sys.stderr)
+        return USER_MISTAKE
+
+
+def _omegaconf_error() -> type[Exception]:
+    from omegaconf.errors import OmegaConfBaseException
+
+    return OmegaConfBaseException
+
+
+def _composed(name: str, config: object) -> Composed:
+    """The typed objects and the resolved YAML of one composition."""
+    from hydra.core.hydra_config import HydraConfig
+    from omegaconf import DictConfig, OmegaConf
+
+    assert isinstance(config, DictConfig)
+    settings = OmegaConf.to_object(config)
+    assert isinstance(settings, AuditConfig)
+    overrides = list(HydraConfig.get().overrides.task) if HydraConfig.initialized() else []
+    return Composed(
+        settings,
+        yaml=masked(OmegaConf.to_yaml(config, resolve=True)),
+        values=cast("dict[str, Any]", OmegaConf.to_container(config, resolve=True, enum_to_str=True)),
+        command=masked(" ".join(["python -m", f"jobs.{name}", *overrides])),
+        given=tuple(override.lstrip("+~").split("=")[0] for override in overrides),
+    )
+
+
+def _sentence(name: str, error: Exception) -> str:
+    """One sentence for a composition error: the key, what is wrong, the nearest valid one."""
+    text = str(error)
+    cause = error.__cause__ or error.__context__
+    if cause is not None and "not in struct" in str(cause):
+        text = str(cause)
+    if match := re.search(r"Could not override '([^']+)'", str(error)):
+        return _unknown_key(name, match[1])
+    if match := re.search(r"Key '([^']+)' (?:is )?not in", text):
+        return _unknown_key(name, match[1])
+    if match := re.search(r"Could not find '([^/']+)/([^']+)'", text):
+        return _unknown_choice(match[1], match[2])
+    if match := re.search(r"full_key: (\S+)", text):
+        return f"{match[1]}: {_one_line(text.split('full_key')[0])}"
+    return _one_line(text)
+
+
+def _unknown_key(name: str, key: str) -> str:
+    near = difflib.get_close_matches(key, list(_valid_keys(name)), n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else "see --help for the keys that exist."
+    return f"{key}: there is no such key; {hint}"
+
+
+def _unknown_choice(group: str, choice: str) -> str:
+    names = sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+    return f"{group}={choice}: there is no such choice; the choices are {', '.join(names)}."
+
+
+def _valid_keys(name: str) -> Iterator[str]:
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+    from omegaconf import DictConfig
+
+    def walk(node: DictConfig, prefix: str) -> Iterator[str]:
+        for key in node:
+            yield f"{prefix}{key}"
+            child = node._get_node(key)
+            if isinstance(child, DictConfig) and not child._is_none():
+                yield from walk(child, f"{prefix}{key}.")
+
+    GlobalHydra.instance().clear()
+    with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        yield from walk(hydra.compose(name), "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(masked(text).split())

@@ -1,0 +1,36 @@
+"""Ctrl-C and SIGTERM end a job cleanly: what is done stays, and the line that resumes is printed."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived; like KeyboardInterrupt it passes through `except Exception`."""
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Turn SIGTERM into `Terminated` while the block runs."""
+
+    def handler(signum: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    previous = signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def say_how_to_resume(name: str, arguments: list[str]) -> None:
+    """One line on stderr: nothing finished is lost, and which command goes on."""
+    command = shlex.join(["python", "-m", f"jobs.{name}", *arguments])
+    print(f"interrupted; finished models are in the store. To resume: {command}", file=sys.stderr)

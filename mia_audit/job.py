@@ -1,0 +1,83 @@
+"""What the jobs do, in order: check, train what is missing, judge, log, show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from mia_audit import tracking
+from mia_audit.audit import AuditSettings, audit
+from mia_audit.preparation import audit_settings, external, external_target, prepare
+from mia_audit.publishing import Provenance, publish
+from mia_audit.schema import Composed
+from mia_audit.score_matrix import ScoreMatrix
+from mia_audit.target import ExistingTarget
+from mia_audit.training import describe_plan, start_workers, train_missing
+
+DONE, FAULT, REFUTED = 0, 1, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What an audit reads: a complete matrix, a target to judge beside it, and the choices."""
+
+    matrix: ScoreMatrix
+    target: ExistingTarget | None
+    settings: AuditSettings
+    provenance: Provenance
+
+
+def run_training(composed: Composed) -> int:
+    """Fill the store with what `composed` asks for; 1 when models are missing afterwards."""
+    console, config = Console(), composed.settings
+    prepared = prepare(config)
+    describe_plan(prepared, console)
+    if config.dry_run:
+        return DONE
+    matrix = train_missing(prepared, config.cluster, console)
+    if matrix.missing:
+        return FAULT
+    console.print(f"all {matrix.num_models:,} models are in {prepared.store.label}")
+    return DONE
+
+
+def run_audit(composed: Composed) -> int:
+    """The main job; `conf/audit.yaml` says what its keys are.
+
+    Returns 0, 1 when models are missing after retries, 3 when the measured ε refutes the
+    defence's claim. Raises ValueError for the user's mistakes, before any training.
+    """
+    console = Console()
+    judged = _external(composed) if composed.settings.scores else _trained(composed, console)
+    if judged is None:
+        return DONE
+    if judged.matrix.missing:
+        return FAULT
+    result = audit(judged.matrix, judged.settings, judged.target)
+    publish(result, judged.matrix, judged.provenance, composed, console)
+    return REFUTED if result.refutes_claim else DONE
+
+
+def _external(composed: Composed) -> Judged:
+    config = composed.settings
+    settings = audit_settings(config)
+    matrix = external(config, composed.given)
+    target = external_target(config, matrix)
+    tracking.prepare(config.tracking)
+    return Judged(matrix, target, settings, Provenance.external(config))
+
+
+def _trained(composed: Composed, console: Console) -> Judged | None:
+    """None after a dry run. Ray and the tracking database, both slow, start side by side."""
+    config = composed.settings
+    prepared = prepare(config)
+    describe_plan(prepared, console)
+    if config.dry_run:
+        return None
+    workers = start_workers(prepared, config.cluster)
+    tracking.prepare(config.tracking)
+    if workers is not None:
+        workers.result()
+    matrix = train_missing(prepared, config.cluster, console)
+    return Judged(matrix, prepared.target, prepared.audit, Provenance.of(prepared, matrix))

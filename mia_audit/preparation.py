@@ -1,0 +1,122 @@
+"""Checks before any work: from a configuration to a plan, a store and settings, or one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mia_audit.audit import AuditSettings
+from mia_audit.data import draw_pool
+from mia_audit.external import read_matrices, read_target
+from mia_audit.plan import Plan, plan_sweep
+from mia_audit.schema import AuditConfig
+from mia_audit.score_matrix import ScoreMatrix
+from mia_audit.store import Store
+from mia_audit.target import ExistingTarget
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A sweep that can start: every check of the user's input has passed."""
+
+    plan: Plan
+    store: Store
+    target: ExistingTarget | None
+    audit: AuditSettings
+
+
+def prepare(config: AuditConfig) -> Prepared:
+    """Load the data, draw the pool, plan the sweep, open the store, read the target.
+
+    Raises ValueError with one sentence naming the key for anything that cannot work.
+    """
+    settings = audit_settings(config)
+    check_selection_target(config, config.num_models)
+    pool = draw_pool(
+        config.dataset.load(), config.num_records, seed=config.seed, balanced=config.dataset.balanced
+    )  # fmt: skip
+    plan = plan_sweep(
+        pool,
+        config.model,
+        config.defence,
+        num_models=config.num_models,
+        design=config.design.value,
+        fraction=config.fraction,
+        seed=config.seed,
+    )
+    store = Store(config.store)
+    store.check_writable()
+    config.cluster.check()
+    claim = config.defence.claimed_epsilon(num_train=plan.num_train)
+    return Prepared(
+        plan, store, _target(config, len(pool.y)), replace(settings, claimed_epsilon=claim)
+    )
+
+
+def external(config: AuditConfig, given: Sequence[str]) -> ScoreMatrix:
+    """The score matrix named by `scores=`, after refusing keys that only training would use."""
+    assert config.scores is not None
+    for group in ("dataset", "model", "defence"):
+        if any(key == group or key.startswith(f"{group}.") for key in given):
+            raise ValueError(
+                f"{group}: cannot be combined with scores={config.scores}, which are audited as"
+                f" they are; leave {group} out."
+            )
+    scores, members = read_matrices(config.scores)
+    check_selection_target(config, len(scores))
+    return ScoreMatrix.external(scores, members)
+
+
+def external_target(config: AuditConfig, matrix: ScoreMatrix) -> ExistingTarget | None:
+    """The existing target beside an external matrix, if one is named."""
+    return _target(config, matrix.scores.shape[1])
+
+
+def audit_settings(config: AuditConfig) -> AuditSettings:
+    """The statistical choices, checked."""
+    _check_levels("alphas", config.alphas)
+    _check_levels("selection.alpha", [config.selection.alpha])
+    _check_levels("selection.member_share", [config.selection.member_share])
+    _check_levels("fraction", [config.fraction])
+    if not 0 < config.selection.eta <= 0.5:
+        raise ValueError(f"selection.eta={config.selection.eta}: must lie in (0, 0.5].")
+    return AuditSettings(
+        attack=config.attack,
+        alphas=tuple(sorted(set(config.alphas), reverse=True)),
+        intervals=config.intervals.value,
+        design=config.design.value,
+        fraction=config.fraction,
+        seed=config.seed,
+        population_correction=config.population_correction,
+        selection_alpha=config.selection.alpha,
+        estimator=config.selection.share_estimator(),
+        member_share=config.selection.member_share,
+        selection_target=config.selection.target,
+    )
+
+
+def check_selection_target(config: AuditConfig, num_models: int) -> None:
+    if not 0 <= config.selection.target < num_models:
+        raise ValueError(
+            f"selection.target={config.selection.target}: there are {num_models} models,"
+            f" numbered 0 to {num_models - 1}."
+        )
+
+
+def _check_levels(key: str, levels: Sequence[float]) -> None:
+    if not levels:
+        raise ValueError(f"{key}: give at least one level, for example {key}=[0.01].")
+    for level in levels:
+        if not 0 < level < 1:
+            raise ValueError(f"{key}={level:g}: must lie strictly between 0 and 1.")
+
+
+def _target(config: AuditConfig, num_records: int) -> ExistingTarget | None:
+    paths = config.target.scores, config.target.members
+    if paths == (None, None):
+        return None
+    if None in paths:
+        missing = "target.scores" if config.target.scores is None else "target.members"
+        raise ValueError(f"{missing}: give both target.scores and target.members, or neither.")
+    scores, members = read_target(*paths, num_records=num_records, scale=config.target.scale)
+    return ExistingTarget(scores, members)

@@ -1,0 +1,132 @@
+"""The typed shape of a job's configuration: plain dataclasses, checked by OmegaConf on composing.
+
+Groups hold working objects (a `dataset` loads itself, a `model` trains itself); a new choice is
+one dataclass in its own package, one line in `GROUPS` and one yaml in `conf/<group>/`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from mia_audit.attacks import BASE, RMIA, CalibratedLoss, LiRA, LiRAOffline, Loss
+from mia_audit.data import Adult, CreditDefault, GermanCredit, Table
+from mia_audit.defences.none import NoDefence
+from mia_audit.external import TargetScale
+from mia_audit.models.mlp import MLP
+from mia_audit.stats.member_share import NoScaling, ShareEstimator, Storey, Subtraction
+from mia_audit.sweep import Cluster
+from mia_audit.tracking import Tracking
+
+GROUPS: dict[str, dict[str, type]] = {
+    "dataset": {
+        "adult": Adult,
+        "german_credit": GermanCredit,
+        "credit_default": CreditDefault,
+        "table": Table,
+    },
+    "model": {"mlp": MLP},
+    "defence": {"none": NoDefence},
+    "attack": {
+        "lira": LiRA,
+        "lira_offline": LiRAOffline,
+        "rmia": RMIA,
+        "base": BASE,
+        "calibrated_loss": CalibratedLoss,
+        "loss": Loss,
+    },
+    "cluster": {"cluster": Cluster},
+}
+
+
+class Design(Enum):
+    """How training sets are drawn from the pool (see `draw_members`)."""
+
+    bernoulli = "bernoulli"
+    balanced = "balanced"
+    fixed_size = "fixed_size"
+
+
+class Intervals(Enum):
+    """How a pooled TPR's interval is computed (see `evaluate`)."""
+
+    clustered = "clustered"
+    bootstrap = "bootstrap"
+
+
+class Estimator(Enum):
+    """How PTDI estimates the share of non-members among the candidates."""
+
+    subtraction = "subtraction"
+    storey = "storey"
+    none = "none"
+
+
+@dataclass
+class Selection:
+    """PTDI at the end of an audit: level, share estimator and which model is the named target."""
+
+    alpha: float = 0.1
+    estimator: Estimator = Estimator.subtraction
+    eta: float = 0.05
+    member_share: float = 0.5
+    target: int = 0
+
+    def share_estimator(self) -> ShareEstimator:
+        match self.estimator:
+            case Estimator.subtraction:
+                return Subtraction(eta=self.eta)
+            case Estimator.storey:
+                return Storey()
+            case Estimator.none:
+                return NoScaling()
+
+
+@dataclass
+class Target:
+    """Files of an existing model's scores on the pool's records, and of its membership."""
+
+    scores: str | None = None
+    members: str | None = None
+    scale: TargetScale = TargetScale.phi
+
+
+@dataclass
+class AuditConfig:
+    """The whole configuration; `conf/audit.yaml` holds the defaults and says what each key is."""
+
+    dataset: Any = "???"
+    model: Any = "???"
+    defence: Any = "???"
+    attack: Any = "???"
+    cluster: Any = "???"
+    num_models: int = 128
+    num_records: int | None = None
+    seed: int = 0
+    design: Design = Design.bernoulli
+    fraction: float = 0.5
+    alphas: list[float] = field(default_factory=lambda: [0.1, 0.01, 0.001])
+    intervals: Intervals = Intervals.clustered
+    population_correction: bool = False
+    scores: str | None = None
+    target: Target = field(default_factory=Target)
+    selection: Selection = field(default_factory=Selection)
+    store: str = "./mia_store"
+    tracking: Tracking = field(default_factory=Tracking)
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Composed:
+    """One composed configuration: typed objects, and what is shown of them (secrets masked).
+
+    `values` is the resolved configuration as plain values; `given` are the keys that the command
+    line set; `command` is that command line.
+    """
+
+    settings: AuditConfig
+    yaml: str
+    values: dict[str, Any]
+    command: str
+    given: tuple[str, ...]

@@ -1,0 +1,60 @@
+"""From a prepared plan to a complete score matrix: say what will be done, do it, load it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+from rich.console import Console
+
+from mia_audit.plan import Plan
+from mia_audit.preparation import Prepared
+from mia_audit.progress import Progress, named_models
+from mia_audit.score_matrix import ScoreMatrix
+from mia_audit.store import Store
+from mia_audit.sweep import Cluster, run_sweep, start
+
+
+def describe_plan(prepared: Prepared, console: Console) -> None:
+    """Print what the data were understood to be, and what is left to train."""
+    plan = prepared.plan
+    data = plan.dataset
+    missing = len(prepared.store.missing(plan))
+    lines = [
+        f"{data.name}: {len(data.y):,} records, {data.X.shape[1]} features, {data.num_classes} classes",
+        *(f"  {note}" for note in data.notes),
+        f"{plan.num_models:,} models of kind {plan.model.name}, defence {plan.defence.name}:"
+        f" {plan.num_models - missing:,} in the store, {missing:,} to train (key {plan.key})",
+    ]  # fmt: skip
+    for line in lines:
+        console.print(line, markup=False, highlight=False)
+
+
+def start_workers(prepared: Prepared, cluster: Cluster) -> Future[None] | None:
+    """Start Ray beside other slow starts; None when there is nothing to train."""
+    if not prepared.store.missing(prepared.plan):
+        return None
+    return start(cluster, modules=(type(prepared.plan.model).__module__, "torch"))
+
+
+def train_missing(prepared: Prepared, cluster: Cluster, console: Console) -> ScoreMatrix:
+    """Train what the store lacks and load all of it; models that failed are named and missing.
+
+    A shard found damaged on loading counts as missing and is trained once more.
+    """
+    plan, store = prepared.plan, prepared.store
+    matrix = None
+    if not store.missing(plan):
+        matrix = store.load(plan)
+    if matrix is None or matrix.missing:
+        run_sweep(plan, store, cluster=cluster, progress=Progress(console))
+        matrix = store.load(plan)
+    if matrix.missing:
+        console.print(_incomplete(plan, store, matrix.missing), markup=False, highlight=False)
+    return matrix
+
+
+def _incomplete(plan: Plan, store: Store, missing: tuple[int, ...]) -> str:
+    return (
+        f"{named_models(list(missing))} of {plan.num_models} could not be trained (causes above), so"
+        f" no audit was made; the others are in {store.label}. Run the same command to try again."
+    )
