@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
@@ -90,7 +91,7 @@ def plan_sweep(
     """
     design = str(plain(design))
     num_records = len(dataset.y)
-    _check_numbers(num_models, num_records, design, fraction)
+    _check_numbers(num_models, num_records, fraction)
     model.supports(dataset)
     defence.supports(model, dataset)
     members = draw_members(num_models, num_records, design=design, fraction=fraction, seed=seed)
@@ -113,7 +114,7 @@ def plan_sweep(
         defence=defence,
         members=members,
         seeds=model_seeds(num_models, seed=seed),
-        num_train=round(fraction * num_records),
+        num_train=math.floor(fraction * num_records + 0.5),  # the size under design fixed_size
         key=sweep_key(description),
         description=description,
     )
@@ -152,16 +153,11 @@ def plain(value: Any) -> Any:
     raise ValueError(f"A setting is {value!r}: use numbers, text, lists or dictionaries of them.")
 
 
-def _check_numbers(num_models: int, num_records: int, design: str, fraction: float) -> None:
+def _check_numbers(num_models: int, num_records: int, fraction: float) -> None:
     if num_models < 4:
         raise ValueError(
             f"num_models={num_models}: at least 4 are needed, so that each record can have two "
             "models trained with it and two without; take 64 or more for useful numbers."
-        )
-    if design == "balanced" and num_models % 2:
-        raise ValueError(
-            f"num_models={num_models}: design=balanced puts each record in exactly half of the "
-            f"models; use an even number, such as {num_models + 1}."
         )
     if not 0 < fraction < 1:
         raise ValueError(

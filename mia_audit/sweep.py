@@ -1,0 +1,284 @@
+"""Train what the store lacks: one Ray task a shard of models, results written by the driver.
+
+Workers only compute, so a store on the driver's own disk serves a whole cluster, and credentials
+stay with the driver. The unit of loss is a shard: whatever ends a sweep, the next run goes on
+from the shards in the store.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from mia_audit.plan import Plan
+from mia_audit.progress import Progress
+from mia_audit.sharding import cut_into_shards, cut_into_stacks
+from mia_audit.store import Store
+from mia_audit.train_shard import ShardResult, ShardWork, train_shard
+
+# Tasks waiting beyond those that run: keeps workers busy and tells an autoscaler to grow.
+_AHEAD = 4
+_POLL = 5.0  # seconds between looks at the size of the cluster
+
+
+@dataclass
+class Cluster:
+    """Where models are trained.
+
+    address: of a running Ray cluster; RAY_ADDRESS if unset, else this machine.
+    num_cpus: worker processes on this machine (all cores if unset); one thread each.
+    num_gpus: GPUs on this machine, or with an address any number above 0: each task then takes
+        one GPU, or that fraction of one.
+    models_per_shard: models a task, rounded up to whole stacks; chosen for you if unset.
+    max_retries: how often a shard is tried again after its worker died.
+    """
+
+    address: str | None = None
+    num_cpus: int | None = None
+    num_gpus: float = 0
+    models_per_shard: int | None = None
+    max_retries: int = 3
+
+    @property
+    def device(self) -> str:
+        """Follows from the request: a task without a GPU may still see one."""
+        return "cuda" if self.num_gpus > 0 else "cpu"
+
+    @property
+    def resolved_address(self) -> str:
+        return self.address or os.environ.get("RAY_ADDRESS") or "local"
+
+    def check(self) -> None:
+        """Raises ValueError with one sentence for settings that cannot work."""
+        for key in ("num_cpus", "models_per_shard"):
+            value = getattr(self, key)
+            if value is not None and value < 1:
+                raise ValueError(f"cluster.{key}={value}: must be at least 1, or null.")
+        for key in ("num_gpus", "max_retries"):
+            value = getattr(self, key)
+            if value < 0:
+                raise ValueError(f"cluster.{key}={value}: must be at least 0.")
+        if self.num_gpus > 0 and self.resolved_address == "local":
+            _check_local_gpus(self.num_gpus)
+
+
+@dataclass(frozen=True)
+class SweepReport:
+    """What a sweep did: counts of models, a cause for each model that failed, wall seconds."""
+
+    trained: int
+    reused: int
+    failed: dict[int, str]
+    seconds: float
+    devices: tuple[str, ...]
+
+
+def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
+    """Start Ray on this machine or join a cluster; nothing happens when that is done already.
+
+    Local workers begin to import `modules` (such as the one that defines the model) at once.
+    Raises ValueError when no cluster answers at the address.
+    """
+    import ray
+
+    if ray.is_initialized():
+        return
+    cluster.check()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_task_oom_retries", str(cluster.max_retries))  # unset: for ever
+    address = cluster.resolved_address
+    local: dict[str, Any] = {}
+    if address == "local":
+        local = {
+            "num_cpus": cluster.num_cpus,
+            "num_gpus": -int(-cluster.num_gpus // 1),
+            "include_dashboard": False,
+        }
+    try:
+        with _own_signal_handlers():
+            ray.init(address=address, log_to_driver=False, logging_level="error", **local)
+    except ConnectionError as error:
+        raise ValueError(
+            f"cluster.address={address}: no Ray cluster answers there; check the address, or leave "
+            "it out to train on this machine."
+        ) from error
+    if address == "local" and modules:
+        warm = ray.remote(num_cpus=1)(_import_modules)
+        for _ in range(_num_workers(cluster)):
+            warm.remote(tuple(modules))
+
+
+def start(cluster: Cluster, *, modules: Sequence[str] = ()) -> Future[None]:
+    """`connect` in the background, beside other slow starts; `.result()` waits for it."""
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(connect, cluster, modules=modules)
+    pool.shutdown(wait=False)
+    return future
+
+
+def disconnect() -> None:
+    """Stop a local Ray, or leave the cluster; its running tasks end."""
+    import ray
+
+    ray.shutdown()
+
+
+def run_sweep(plan: Plan, store: Store, *, cluster: Cluster, progress: Progress) -> SweepReport:
+    """Train every model of the plan that the store does not hold whole.
+
+    Models that fail are in the report and the rest goes on; the next run tries them again. Any
+    exception, an interrupt included, ends Ray and leaves the finished shards in the store.
+    """
+    began = time.perf_counter()
+    store.record(plan)
+    store.verify(plan)
+    store.clean(plan)
+    missing = store.missing(plan)
+    reused = plan.num_models - len(missing)
+    failed: dict[int, str] = {}
+    if missing:
+        with progress.of(plan.num_models, held=reused):
+            failed = _train_all(plan, store, missing, cluster, progress)
+        store.clean(plan)
+    return SweepReport(
+        trained=len(missing) - len(failed),
+        reused=reused,
+        failed=dict(sorted(failed.items())),
+        seconds=time.perf_counter() - began,
+        devices=(cluster.device,) if missing else (),
+    )
+
+
+def _train_all(
+    plan: Plan, store: Store, missing: list[int], cluster: Cluster, progress: Progress
+) -> dict[int, str]:
+    """Train the missing models. Returns the cause of each failure."""
+    wanted = set(missing)
+    failed: dict[int, str] = {}
+    try:
+        connect(cluster)
+        for result in _results(plan, missing, cluster, progress):
+            for shard in result.shards:
+                store.write(plan, shard)
+                progress.advance(len(wanted.intersection(shard.models)))
+            causes = {model: why for model, why in result.failed.items() if model in wanted}
+            progress.fail(causes)
+            failed |= causes
+    except BaseException:
+        disconnect()
+        raise
+    return failed
+
+
+def _results(
+    plan: Plan, missing: list[int], cluster: Cluster, progress: Progress
+) -> Iterator[ShardResult]:
+    """Submit the shards with back-pressure and yield results as they come."""
+    import ray
+
+    workers = _num_workers(cluster)
+    stack = plan.model.stack(cluster.device)
+    waiting = deque(
+        cut_into_shards(
+            missing, stack=stack, workers=workers, models_per_shard=cluster.models_per_shard
+        )
+    )
+    task = ray.remote(**_task_options(cluster))(train_shard)
+    dataset = ray.put(plan.dataset)
+    pending: dict[Any, range] = {}
+    while waiting or pending:
+        while waiting and len(pending) < workers + _AHEAD:
+            models = waiting.popleft()
+            work = _work(plan, models, cluster.device)
+            pending[task.remote(dataset, plan.model, plan.defence, work)] = models
+        ready, _ = ray.wait(list(pending), num_returns=1, timeout=_POLL)
+        for reference in ready:
+            models = pending.pop(reference)
+            try:
+                yield ray.get(reference)
+            except ray.exceptions.RayError as error:
+                stacks = cut_into_stacks(models, stack)
+                if len(stacks) > 1:  # one of them ended the worker: find out which
+                    waiting.extend(stacks)
+                else:
+                    yield ShardResult([], dict.fromkeys(models, _cause(error, cluster)))
+        if not ready:
+            workers = _num_workers(cluster)
+
+
+def _work(plan: Plan, models: range, device: str) -> ShardWork:
+    rows = slice(models.start, models.stop)
+    return ShardWork(models, plan.members[rows], plan.seeds[rows], plan.num_train, device)
+
+
+def _task_options(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "num_cpus": 1,
+        "num_gpus": min(1, cluster.num_gpus),
+        "max_retries": cluster.max_retries,
+    }
+
+
+def _num_workers(cluster: Cluster) -> int:
+    """Tasks that the cluster can run at once, at least one."""
+    import ray
+
+    resources = ray.cluster_resources()
+    workers = resources.get("CPU", 0)
+    if cluster.num_gpus > 0:
+        workers = min(workers, resources.get("GPU", 0) / min(1, cluster.num_gpus))
+    return max(1, int(workers))
+
+
+def _cause(error: Exception, cluster: Cluster) -> str:
+    """One sentence on why a task gave no result."""
+    import ray
+
+    tries = f"tried {cluster.max_retries + 1} times"
+    if isinstance(error, ray.exceptions.OutOfMemoryError):
+        return f"its worker ran out of memory ({tries}): set fewer cluster.num_cpus"
+    if isinstance(error, ray.exceptions.WorkerCrashedError):
+        return f"its worker process died ({tries})"
+    last = str(error).strip().splitlines()[-1:]
+    return f"{type(error).__name__}: {last[0].strip() if last else 'no message'}"
+
+
+def _import_modules(names: Sequence[str]) -> None:
+    for name in names:
+        importlib.import_module(name)
+
+
+def _check_local_gpus(wanted: float) -> None:
+    import torch
+
+    found = torch.cuda.device_count()
+    if found < wanted:
+        raise ValueError(
+            f"cluster.num_gpus={wanted:g}: torch finds {found} CUDA devices on this machine; set "
+            "cluster.num_gpus=0, or cluster.address to a cluster that has them."
+        )
+
+
+@contextmanager
+def _own_signal_handlers() -> Iterator[None]:
+    """Keep the caller's handlers: ray.init sets one that ends the process at SIGTERM."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.getsignal(number) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
