@@ -1,0 +1,59 @@
+"""How the table changes with the number of models: is this sweep large enough?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mia_audit.stats.evaluation import check_request, operating_points
+from mia_audit.stats.intervals import NoIntervals
+from mia_audit.stats.panel import build_panel
+
+FEWEST_MODELS = 16
+
+
+@dataclass(frozen=True)
+class ConvergencePoint:
+    """TPR and achieved FPR of a method at level α with the first `num_models` models; nan as in
+    `OperatingPoint`.
+    """
+
+    num_models: int
+    method: str
+    alpha: float
+    tpr: float
+    fpr: float
+
+
+def convergence(
+    scores: NDArray,
+    members: NDArray[np.bool_],
+    *,
+    alphas: Sequence[float] = (0.1, 0.01, 0.001),
+    direction: str = "positive",
+    sizes: Sequence[int] | None = None,
+) -> list[ConvergencePoint]:
+    """The methods of `evaluate` on the first 16, 32, … M models, without intervals.
+
+    `scores` and `members` [M, N]. `sizes` replaces the numbers of models. An attacker with fewer
+    shadows is a weaker attacker: a rising TPR is expected, a flat end says M is enough.
+    Raises ValueError as `evaluate`.
+    """
+    check_request(scores, members, None, direction, alphas)
+    points = []
+    for size in sizes if sizes is not None else doubling_sizes(scores.shape[0]):
+        panel = build_panel(scores[:size], members[:size])
+        for point in operating_points(panel, direction, alphas, NoIntervals()):
+            points.append(ConvergencePoint(size, point.method, point.alpha, point.tpr, point.fpr))
+    return points
+
+
+def doubling_sizes(num_models: int) -> list[int]:
+    """16, 32, … below M, and M itself."""
+    sizes = []
+    size = FEWEST_MODELS
+    while size < num_models:
+        sizes.append(size)
+        size *= 2
+    return [*sizes, num_models]

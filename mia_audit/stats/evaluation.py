@@ -1,0 +1,172 @@
+"""An evaluation: every model as target once, every method at every level, with what qualifies it.
+
+Shapes: M models, N records, A levels α. Higher score = more likely a member. Sources:
+arXiv 2605.25819 (post-processing), arXiv 2112.03570 (LiRA).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isclose
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mia_audit.stats.densities import Densities, score_densities
+from mia_audit.stats.exposed import most_exposed
+from mia_audit.stats.halves import split_halves
+from mia_audit.stats.intervals import IntervalMethod, interval_method
+from mia_audit.stats.judges import PooledJudge
+from mia_audit.stats.moments import Moments, check_matrices
+from mia_audit.stats.normality import Normality, check_normality
+from mia_audit.stats.operating_points import (
+    OperatingPoint,
+    contestants,
+    judged_point,
+    normal_record_point,
+    record_point,
+)
+from mia_audit.stats.panel import Panel, build_panel
+from mia_audit.stats.per_record import negative_effects, record_table
+from mia_audit.stats.roc import Roc, roc_of_sorted
+from mia_audit.stats.spread import Spread, fpr_spread
+
+__all__ = ["Evaluation", "OperatingPoint", "evaluate"]
+
+MAX_VERTICES = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What `evaluate` found.
+
+    `records`: tpr, lower, upper (analytic), tpr_empirical, fpr (post_empirical) and fpr_naive,
+    each [A, N]; delta, n_in, n_out [N]. `roc` and `auc` are those of the standardised scores,
+    `roc_naive` and `auc_naive` of LiRA's likelihood ratio; curves are thinned, areas are not.
+    `exposed`: columns record, alpha, tpr, lower, upper of the most exposed records, ranked on one
+    half of the models and measured on the other. `nan_entries` counts entries left out of the
+    table, `floored_share` those with a variance at its floor, `negative_share` records whose score
+    clearly falls with membership. `balanced_accuracy` is that of LLR > 0.
+    """
+
+    points: list[OperatingPoint]
+    records: dict[str, NDArray]
+    roc: Roc
+    roc_naive: Roc
+    auc: float
+    auc_naive: float
+    balanced_accuracy: float
+    normality: Normality
+    spread: list[Spread]
+    densities: Densities
+    exposed: dict[str, NDArray]
+    alphas: tuple[float, ...]
+    num_models: int
+    num_records: int
+    floored_share: float
+    nan_entries: int
+    negative_share: float
+
+    def point(self, method: str, alpha: float) -> OperatingPoint:
+        """The point of a method at a level; KeyError when the table has none."""
+        for point in self.points:
+            if point.method == method and isclose(point.alpha, alpha):
+                return point
+        raise KeyError(f"no point for method {method!r} at alpha {alpha:g}")
+
+
+def evaluate(
+    scores: NDArray,
+    members: NDArray[np.bool_],
+    *,
+    statistic: NDArray | None = None,
+    moments: Moments | None = None,
+    direction: str = "positive",
+    alphas: Sequence[float] = (0.1, 0.01, 0.001),
+    intervals: str = "clustered",
+) -> Evaluation:
+    """Judge every model of a sweep as a target against all the others.
+
+    `scores` float [M, N], `members` bool [M, N]. `statistic` [M, N] is the output of a chosen
+    attack, reported as method `attack`. `moments` replaces the leave-one-out moments of the scores
+    (finite-population correction). `direction` is that of the post-processed rules, `intervals`
+    one of clustered, bootstrap, none.
+    Raises ValueError when the matrices do not fit together, a level lies outside (0, 1), a name is
+    unknown, or no entry has two other models in and two out.
+    """
+    check_request(scores, members, statistic, direction, alphas)
+    method = interval_method(intervals)
+    panel = build_panel(scores, members, statistic=statistic, moments=moments)
+    check_panel(panel)
+    naive = PooledJudge(panel.llr, panel.inside, panel.outside)
+    pooled = PooledJudge(panel.directed(direction), panel.inside, panel.outside)
+    roc_naive = roc_of_sorted(naive.sorted_in, naive.sorted_out)
+    halves = split_halves(scores, members) if moments is None else None
+    roc = roc_of_sorted(pooled.sorted_in, pooled.sorted_out)
+    return Evaluation(
+        points=operating_points(panel, direction, alphas, method),
+        records=record_table(panel, naive, pooled, alphas),
+        roc=roc.thin(MAX_VERTICES),
+        roc_naive=roc_naive.thin(MAX_VERTICES),
+        auc=roc.auc,
+        auc_naive=roc_naive.auc,
+        balanced_accuracy=balanced_accuracy(naive),
+        normality=check_normality(panel, alphas),
+        spread=fpr_spread(naive, pooled, halves, direction, alphas),
+        densities=score_densities(pooled),
+        exposed=most_exposed(halves, alphas),
+        alphas=tuple(float(alpha) for alpha in alphas),
+        num_models=panel.num_models,
+        num_records=int(members.shape[1]),
+        floored_share=panel.floored_share,
+        nan_entries=panel.nan_entries,
+        negative_share=float(negative_effects(panel.records).mean()),
+    )
+
+
+def operating_points(
+    panel: Panel, direction: str, alphas: Sequence[float], intervals: IntervalMethod
+) -> list[OperatingPoint]:
+    """All methods at all levels."""
+    points = [
+        judged_point(contestant, alpha, intervals)
+        for contestant in contestants(panel, direction)
+        for alpha in alphas
+    ]
+    points += [record_point(panel, alpha, intervals) for alpha in alphas]
+    exact = {p.alpha: p for p in points if p.method == "post_student_t_exact"}
+    return points + [normal_record_point(panel, alpha, exact[alpha]) for alpha in alphas]
+
+
+def balanced_accuracy(naive: PooledJudge) -> float:
+    """(TPR + TNR)/2 when LLR > 0 is called a member."""
+    hits_in = naive.sorted_in.size - np.searchsorted(naive.sorted_in, 0.0, side="right")
+    rejects = np.searchsorted(naive.sorted_out, 0.0, side="right")
+    return float(hits_in / naive.sorted_in.size + rejects / naive.sorted_out.size) / 2
+
+
+def check_request(
+    scores: NDArray,
+    members: NDArray,
+    statistic: NDArray | None,
+    direction: str,
+    alphas: Sequence[float],
+) -> None:
+    """Raise ValueError for what cannot be evaluated as asked."""
+    check_matrices(scores, members)
+    if statistic is not None and np.shape(statistic) != scores.shape:
+        raise ValueError(
+            f"statistic has shape {np.shape(statistic)}, scores {scores.shape}; give them one."
+        )
+    if direction not in ("positive", "estimated"):
+        raise ValueError(f"direction is {direction!r}; choose 'positive' or 'estimated'.")
+    if not alphas or not all(0 < alpha < 1 for alpha in alphas):
+        raise ValueError(f"alphas are {list(alphas)}; give at least one, each between 0 and 1.")
+
+
+def check_panel(panel: Panel) -> None:
+    """Raise ValueError when there is nothing to judge."""
+    if not panel.inside.any() or not panel.outside.any():
+        raise ValueError(
+            f"With {panel.num_models} models no member or no non-member entry has two other models "
+            "in and two out; an audit needs at least 6 models, and 16 to say anything."
+        )

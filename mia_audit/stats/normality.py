@@ -1,0 +1,116 @@
+"""Whether out scores are as normal as the normal-theory rules assume.
+
+Each leave-one-out out score becomes a normal score g = Φ⁻¹(T_{n−1}(z/√(1+1/n))), which is standard
+normal at any number n of out shadows if the scores are normal. The upper tail of g is what the
+cut-offs z_α and exact t rely on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from mia_audit.stats.intervals import Clustered
+from mia_audit.stats.operating_points import exact_judge
+from mia_audit.stats.panel import Panel
+from mia_audit.stats.thresholds import num_out_shadows
+
+LEVELS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)
+FLOORED_LIMIT = 0.01
+EXPECTED_IN_TAIL = 25
+MOST_SCORES = 400_000
+
+
+@dataclass(frozen=True, eq=False)
+class Normality:
+    """Shape of the out scores.
+
+    `skewness`, `excess_kurtosis`: means over records of the bias-corrected sample values (0 for
+    normal scores). `tail_ratio`: achieved FPR of the exact-t rule over α at the smallest level with
+    enough scores; above 1 the upper tail is heavier than normal. `warning`: a sentence, or empty.
+    `expected`, `observed`: upper quantiles of a normal and of the normal scores g, for a QQ plot.
+    """
+
+    skewness: float
+    excess_kurtosis: float
+    tail_ratio: float
+    warning: str
+    expected: NDArray[np.float64]
+    observed: NDArray[np.float64]
+
+
+def check_normality(panel: Panel, alphas: Sequence[float]) -> Normality:
+    """Summary of the out scores of a panel, and a warning where normal theory would mislead."""
+    skewness, kurtosis = mean_shape(panel.scores, panel.outside)
+    num_out = int(panel.outside.sum())
+    usable = [a for a in alphas if a * num_out >= EXPECTED_IN_TAIL] or [max(alphas)]
+    level = min(usable)
+    judge = exact_judge(panel)
+    judged = judge(level)
+    lower, _ = Clustered().bounds(judge, judged, level).fpr
+    ratio = judged.fpr / level
+    expected = stats.norm.isf(LEVELS)
+    return Normality(
+        skewness,
+        kurtosis,
+        ratio,
+        warning_text(ratio, lower / level, level, panel.floored_share),
+        expected,
+        normal_score_quantiles(panel),
+    )
+
+
+def warning_text(ratio: float, ratio_lower: float, level: float, floored: float) -> str:
+    """One or two sentences where the tail is clearly heavier or variances are floored."""
+    parts = []
+    if ratio_lower > 1 and ratio > 1.1:
+        parts.append(
+            "Out scores have a heavier upper tail than the normal: the exact-t rule reaches an "
+            f"FPR of {ratio * level:.2g} at α = {level:g}; read the normal-theory rows with that FPR."
+        )
+    if floored > FLOORED_LIMIT:
+        parts.append(
+            f"{floored:.1%} of the entries have no variance among their shadow models (saturated "
+            "scores); normal theory does not hold for them."
+        )
+    return " ".join(parts)
+
+
+def mean_shape(scores: NDArray, outside: NDArray[np.bool_]) -> tuple[float, float]:
+    """Mean over records of the bias-corrected skewness G1 and excess kurtosis G2 of out scores.
+
+    Records with fewer than four valid out scores or with constant ones are left out; nan, nan
+    when none is left.
+    """
+    n = outside.sum(axis=0).astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.where(outside, scores, 0.0).astype(float)
+        centred = np.where(outside, values - values.sum(axis=0) / n, 0.0)
+        squared = centred * centred
+        m2 = squared.sum(axis=0) / n
+        m3 = np.einsum("mn,mn->n", squared, centred) / n
+        m4 = np.einsum("mn,mn->n", squared, squared) / n
+        known = (n >= 4) & (m2 > 1e-12)
+        g1, g2 = m3 / m2**1.5, m4 / m2**2 - 3
+        skewness = g1 * np.sqrt(n * (n - 1)) / (n - 2)
+        kurtosis = ((n + 1) * g2 + 6) * (n - 1) / ((n - 2) * (n - 3))
+    if not known.any():
+        return float("nan"), float("nan")
+    return float(skewness[known].mean()), float(kurtosis[known].mean())
+
+
+def normal_score_quantiles(panel: Panel) -> NDArray[np.float64]:
+    """Upper quantiles of g over valid out entries at `LEVELS`, from evenly spaced records.
+
+    At most about `MOST_SCORES` entries are looked at; a level with fewer than ten above it is nan.
+    """
+    step = max(1, panel.z.size // MOST_SCORES)
+    outside = panel.outside[:, ::step]
+    if not outside.any():
+        return np.full(len(LEVELS), np.nan)
+    n = num_out_shadows(panel.members[:, ::step])[outside]
+    g = stats.norm.isf(stats.t.sf(panel.z[:, ::step][outside] / np.sqrt(1 + 1 / n), n - 1))
+    above = np.array(LEVELS) * g.size
+    return np.where(above >= 10, np.quantile(g, 1 - np.array(LEVELS)), np.nan)
