@@ -1,0 +1,124 @@
+"""What changes with the number of models, and with the level a selection is asked for."""
+
+from typing import Any
+
+from mia_audit.report.labels import HEADLINE, QUIET, label_of
+from mia_audit.report.style import new_figure, percent_axis, to_png
+from mia_audit.report.words import level
+from mia_audit.stats.convergence import ConvergencePoint
+from mia_audit.stats.ptdi_audit import SelectionCurve
+
+_SHORT = {
+    HEADLINE: "Calibrated",
+    "naive": "Naive",
+    "post_student_t_exact": "Exact t",
+    "post_normal": "Normal",
+    "post_student_t": "Fitted t",
+    "per_record": "Per record",
+    "per_record_normal": "Per record, normal",
+    "post_conditional": "Conditional",
+}
+
+
+_ESTIMATORS = {
+    "subtraction": ("#0072B2", "Subtraction"),
+    "storey": ("#009E73", "Storey"),
+    "none": (QUIET, "No scaling (BH)"),
+    "jkbb": ("#E69F00", "Jackknife beta"),
+    "moment": ("#B5548F", "Moment"),
+}
+
+
+def draw_convergence(points: list[ConvergencePoint]) -> bytes:
+    """TPR (above) and achieved FPR over the level (below) against M, one column a level."""
+    alphas = sorted({p.alpha for p in points}, reverse=True)[:3]
+    figure = new_figure(4.7)
+    grid = figure.subplots(2, len(alphas), sharex=True, squeeze=False,
+                           height_ratios=(1.5, 1))  # fmt: skip
+    figure.subplots_adjust(left=0.09, right=0.985, bottom=0.19, top=0.93, wspace=0.24, hspace=0.14)
+    methods = list(dict.fromkeys(p.method for p in points))
+    for (above, below), alpha in zip(grid.T, alphas, strict=True):
+        for method in methods:
+            chosen = [p for p in points if (p.method, p.alpha) == (method, alpha)]
+            _draw_series(above, chosen, method, "tpr")
+            if not method.startswith("per_record"):
+                _draw_series(below, chosen, method, "fpr")
+        above.set_title(f"At {level(alpha)}")
+        _finish(above, below, sorted({p.num_models for p in points}))
+    grid[0, 0].set_ylabel("True-positive rate")
+    grid[1, 0].set_ylabel("FPR ÷ level")
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="lower center", ncols=6,
+                  columnspacing=1.4)  # fmt: skip
+    return to_png(figure)
+
+
+def _draw_series(axes: Any, points: list[ConvergencePoint], method: str, field: str) -> None:
+    scale = 1.0 if field == "tpr" else points[0].alpha if points else 1.0
+    dashed = method.startswith("per_record")
+    axes.plot(
+        [p.num_models for p in points],
+        [getattr(p, field) / scale for p in points],
+        color=label_of(method).colour,
+        linewidth=2.2 if method == HEADLINE else 1.5,
+        linestyle=(0, (2, 2)) if dashed else "-",
+        marker="o",
+        markersize=3.5,
+        label=_SHORT.get(method, label_of(method).short),
+        zorder=4 if method == HEADLINE else 3,
+    )
+
+
+def _finish(above: Any, below: Any, sizes: list[int]) -> None:
+    from matplotlib.ticker import NullLocator
+
+    below.axhline(1, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    above.set_ylim(0, None)
+    below.set_ylim(0, max(2.0, min(below.get_ylim()[1], 8.0)))
+    percent_axis(above.yaxis)
+    for axes in (above, below):
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xticks(sizes[-6:], [f"{size:,}" for size in sizes[-6:]])
+    below.set_xlabel("Models")
+
+
+def draw_selection(curves: list[SelectionCurve]) -> bytes:
+    """Realised FDR (left, with the promise as a diagonal) and power (right) against the level.
+
+    The first estimator among `curves` is the one chosen; its 95% band over targets is drawn.
+    """
+    names = list(dict.fromkeys(curve.estimator for curve in curves))
+    figure = new_figure(3.4)
+    left, right = figure.subplots(1, 2)
+    figure.subplots_adjust(left=0.09, right=0.985, bottom=0.155, top=0.9, wspace=0.24)
+    end = max(curve.alpha for curve in curves)
+    left.plot([0, end], [0, end], color=QUIET, linewidth=1, linestyle=(0, (4, 3)),
+              label="Promised at most")  # fmt: skip
+    for axes, field, title in (
+        (left, "fdr", "Wrong among those selected"),
+        (right, "power", "Members found"),
+    ):
+        for name in reversed(names):
+            _draw_estimator(
+                axes, [c for c in curves if c.estimator == name], field, name == names[0]
+            )
+        axes.set_title(title)
+        axes.set_xlabel("False discovery rate asked for")
+        percent_axis(axes.xaxis)
+        percent_axis(axes.yaxis)
+        axes.set(xlim=(0, end * 1.02), ylim=(0, None))
+    left.legend(loc="upper left", borderaxespad=0)
+    return to_png(figure)
+
+
+def _draw_estimator(axes: Any, curves: list[SelectionCurve], field: str, is_chosen: bool) -> None:
+    levels = [c.alpha for c in curves]
+    colour, name = _ESTIMATORS.get(curves[0].estimator, (QUIET, curves[0].estimator))
+    axes.plot(levels, [getattr(c, field) for c in curves], color=colour, marker="o",
+              markersize=4 if is_chosen else 3, linewidth=2.2 if is_chosen else 1.3,
+              label=name, zorder=4 if is_chosen else 3)  # fmt: skip
+    if is_chosen:
+        lower, upper = (
+            [getattr(c, f"{field}_{side}") for c in curves] for side in ("lower", "upper")
+        )
+        axes.fill_between(levels, lower, upper, color=colour, alpha=0.15, linewidth=0)

@@ -1,0 +1,207 @@
+"""What each section of the page shows, as strings: the template only places them."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mia_audit.report.context import ReportContext
+from mia_audit.report.exposure import exposed_table
+from mia_audit.report.labels import label_of
+from mia_audit.report.tables import point_table
+from mia_audit.report.words import (
+    MISSING,
+    accuracy_line,
+    duration,
+    headline_point,
+    interval,
+    level,
+    number,
+    percent,
+    selection_curve,
+    selection_line,
+)
+
+if TYPE_CHECKING:
+    from mia_audit.audit import AuditResult
+
+Pairs = list[tuple[str, str]]
+_MAX_LISTED = 100
+_ESTIMATORS = {"subtraction": "subtraction", "storey": "Storey", "none": "none, plain BH"}
+
+
+def facts(context: ReportContext) -> Pairs:
+    """The line under the title."""
+    named = [("Data", context.dataset), ("Model", context.model), ("Defence", context.defence)]
+    sizes = [("Models", f"{context.num_models:,}"), ("Records", f"{context.num_records:,}")]
+    return [(name, value) for name, value in named if value] + sizes
+
+
+def tiles(result: "AuditResult") -> list[dict[str, str]]:
+    """The few figures beside the headline: name, value, detail."""
+    evaluation, accuracy = result.evaluation, result.test_accuracy
+    shown = []
+    point = headline_point(evaluation.points)
+    if point is not None:
+        naive = evaluation.point("naive", point.alpha)
+        shown.append({"name": f"Naive LiRA at {level(point.alpha)}", "value": percent(naive.tpr),
+                      "detail": "the rate held on average only"})  # fmt: skip
+    shown.append({"name": "AUC", "value": f"{evaluation.auc:.3f}", "detail": "0.5 is guessing"})
+    if np.isfinite(accuracy).any():
+        train = float(np.nanmean(result.train_accuracy))
+        shown.append({"name": "Test accuracy", "value": percent(float(np.nanmean(accuracy)), 1),
+                      "detail": f"training {percent(train, 1)}"})  # fmt: skip
+    if math.isfinite(result.epsilon_measured):
+        claimed = result.epsilon_claimed
+        detail = "at 95% confidence" if claimed is None else f"claimed: {number(claimed)}"
+        shown.append({"name": "ε, measured at least", "value": number(result.epsilon_measured, 2),
+                      "detail": detail})  # fmt: skip
+    return shown
+
+
+def warnings(result: "AuditResult") -> list[str]:
+    """What a reader must know before believing the numbers."""
+    evaluation = result.evaluation
+    found = []
+    if result.refutes_claim:
+        found.append(
+            f"The claim is refuted: the defence claims ε = {number(result.epsilon_claimed or 0)}, "
+            f"but at least {number(result.epsilon_measured)} was measured at 95% confidence."
+        )
+    if evaluation.nan_entries:
+        found.append(f"{evaluation.nan_entries:,} scores had too few models with or without their "
+                     "record to be judged, and are left out of every row.")  # fmt: skip
+    if evaluation.floored_share > 0.01:
+        found.append(f"{percent(evaluation.floored_share)} of the scores have no variation between "
+                     "models: they are saturated, and these records cannot be told apart.")  # fmt: skip
+    if evaluation.negative_share > 0.05:
+        found.append(f"On {percent(evaluation.negative_share)} of the records membership clearly "
+                     "lowers the score; the attack looks for a rise and misses them.")  # fmt: skip
+    return found
+
+
+def spread_rows(result: "AuditResult") -> list[tuple[str, ...]]:
+    """Spread of the records' false-positive rates: one row a method and level."""
+    return [
+        (
+            label_of(s.method).title,
+            level(s.alpha),
+            number(s.raw),
+            number(s.reference),
+            number(s.excess),
+        )  # fmt: skip
+        for s in sorted(result.evaluation.spread, key=lambda s: (-s.alpha, s.method != "naive"))
+    ]
+
+
+def normality_facts(result: "AuditResult") -> Pairs:
+    """The check of the non-member scores."""
+    check = result.evaluation.normality
+    return [
+        ("Skewness", f"{number(check.skewness, 2)} (normal: 0)"),
+        ("Excess kurtosis", f"{number(check.excess_kurtosis, 2)} (normal: 0)"),
+        ("Weight of the tail", f"{number(check.tail_ratio, 3)} times the normal one"),
+    ]
+
+
+def exposed_view(result: "AuditResult") -> dict[str, Any]:
+    """Rows (record, TPR, interval) of the most exposed records and their level."""
+    table = exposed_table(result)
+    if table is None:
+        return {"level": "", "rows": []}
+    rows = [
+        (name, percent(tpr), interval(lower, upper, 1))
+        for name, tpr, lower, upper in zip(
+            table.names, table.tpr, table.lower, table.upper, strict=True
+        )  # fmt: skip
+    ]
+    return {"level": level(table.alpha), "rows": rows}
+
+
+def selection_view(result: "AuditResult") -> dict[str, Any] | None:
+    """PTDI: facts, one sentence, and the records named for the chosen target."""
+    audit = result.selection
+    if audit is None:
+        return None
+    chosen, named = audit.selection, audit.named
+    curve = selection_curve(audit)
+    shown = [
+        ("Calibration records", f"{chosen.num_calibration:,} known non-members"),
+        ("Candidates", f"{chosen.num_candidates:,}"),
+        ("Share of non-members", f"estimated {percent(chosen.non_member_share)}"),
+        ("Smallest usable level", f"{percent(chosen.smallest_alpha)}: below it these data name no "
+         "record" if chosen.smallest_alpha <= 1 else "none: these data name no record"),
+    ]  # fmt: skip
+    if curve is not None:
+        shown.append((f"Over {audit.num_targets:,} models",
+                      f"{percent(curve.fdr)} {interval(curve.fdr_lower, curve.fdr_upper, 1)} wrong, "
+                      f"{percent(curve.power)} {interval(curve.power_lower, curve.power_upper, 1)} "
+                      "of the members found"))  # fmt: skip
+    line = selection_line(audit)
+    order = np.argsort(named.candidate_records[chosen.indices])[:_MAX_LISTED]
+    scaled = chosen.scaled_p_values[chosen.indices][order]
+    rows = [
+        (str(result.record_ids[column]), f"{p:.2g}", "member" if inside else "not a member")
+        for column, p, inside in zip(
+            named.selected_records, scaled, named.selected_members, strict=False
+        )  # fmt: skip
+    ]
+    notes = [audit.note] if audit.note and chosen.indices.size else []
+    if chosen.indices.size > _MAX_LISTED:
+        notes.append(f"The first {_MAX_LISTED} of {chosen.indices.size:,} are listed.")
+    return {
+        "facts": shown,
+        "sentence": audit.note if audit.note and not chosen.indices.size else f"{line}.",
+        "header": ["Record", "Scaled p-value", "In truth"],
+        "records": rows,
+        "notes": notes,
+    }
+
+
+def needed_rows(result: "AuditResult") -> list[tuple[str, str, str]]:
+    """How many models a statement about single records asks for."""
+    rows = []
+    for row in result.models_needed:
+        width = row["half_width"]
+        wanted = (f"one record's rate to within ±{percent(width, 0)}" if math.isfinite(width)
+                  else "a cut-off for each record on its own")  # fmt: skip
+        rows.append((level(row["alpha"]), wanted, f"{int(row['num_models']):,}"))
+    return rows
+
+
+def accuracy_sentence(result: "AuditResult") -> str:
+    """'Test 85.3%, train 91.2% (mean of 128 models)' or ''."""
+    line = accuracy_line(result.train_accuracy, result.test_accuracy)
+    return line[:1].upper() + line[1:]
+
+
+def profile(context: ReportContext) -> Pairs:
+    """Facts about the data set."""
+    shown = [("Data set", context.dataset), ("Records audited", f"{context.num_records:,}")]
+    return shown + [(str(name), str(value)) for name, value in context.profile.items()]
+
+
+def provenance(context: ReportContext) -> Pairs:
+    """Where the numbers come from."""
+    shown = [
+        ("Attack", context.attack),
+        ("Membership design", context.design),
+        ("Seed", str(context.seed)),
+        ("Key in the store", context.store_key),
+        ("Devices", ", ".join(context.devices)),
+        ("Training time", duration(context.seconds)),
+        ("Run", context.run_link),
+    ]
+    return [(name, value) for name, value in shown if value and value != MISSING]
+
+
+def target_view(result: "AuditResult") -> dict[str, Any] | None:
+    """The existing model: its table and how many records it was judged on."""
+    target = result.target
+    if target is None:
+        return None
+    return {
+        "num_members": target.num_members,
+        "num_non_members": target.num_non_members,
+        "table": point_table(target.points),
+    }
