@@ -34,7 +34,7 @@ class Schedule:
     index_shape: (S, K, B).
     rows: for each slot the records of its training set, int64 [n], empty for a dummy.
     places: for each slot where its permuted records go in the flattened [S, K, B], int64 [n].
-    weights: [S, K, 1, B], 1 / (size of that batch) for a record and 0 for padding.
+    weights: float64 [S, K, 1, B], 1 / (size of that batch) for a record and 0 for padding.
     """
 
     index_shape: tuple[int, int, int]
@@ -65,7 +65,7 @@ def make_schedule(
     shape = (steps, num_slots, math.ceil(largest / steps))
     empty = torch.zeros(0, dtype=torch.int64)
     rows, places = [empty] * num_slots, [empty] * num_slots
-    weights = torch.zeros(math.prod(shape))
+    weights = torch.zeros(math.prod(shape), dtype=torch.float64)
     for model, slot in enumerate(slots):
         chosen = np.flatnonzero(members[model])
         _check_size(model, len(chosen), steps, largest, num_train)
@@ -73,7 +73,7 @@ def make_schedule(
         cuts = np.arange(steps + 1) * len(chosen) // steps
         places[slot] = torch.from_numpy(_places(cuts, int(slot), shape))
         sizes = np.diff(cuts)
-        weights[places[slot]] = torch.from_numpy(np.repeat(1 / sizes, sizes)).float()
+        weights[places[slot]] = torch.from_numpy(np.repeat(1 / sizes, sizes))
     steps, slots_, width = shape
     return Schedule(shape, rows, places, weights.view(steps, slots_, 1, width))
 

@@ -53,6 +53,11 @@ class StackedMLP:
         self.inputs = [empty(rows, width) for width in self.sizes[:-1]]
         self.signals = [empty(rows, width) for width in hidden] + [empty(classes, rows)]
         self.logits = empty(classes, rows)
+        # Views made once: making them anew costs as much as a small product.
+        self.gathered = self.inputs[0].view(-1, self.sizes[0])
+        self.inputs_t = [value.mT for value in self.inputs]
+        self.last_signal_t = self.signals[-1].mT
+        self.weights_t = [weight.mT for weight in self.weights]
         self.minus_one = torch.full((self.num_models, 1, rows), -1.0, **like)
 
     def initialise(self, generators: list[torch.Generator], slots: np.ndarray) -> None:
@@ -75,15 +80,15 @@ class StackedMLP:
         return weight if layer == len(self.weights) - 1 else weight.T
 
     def forward(self, records: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        """Logits [K, C, B] of rows `index` (int64 [K, B]) of `records` [N, F]."""
+        """Logits [K, C, B] of rows `index` (int64 [K·B]) of `records` [N, F]."""
         inputs, last = self.inputs, len(self.weights) - 1
-        torch.index_select(records, 0, index.reshape(-1), out=inputs[0].view(-1, records.shape[1]))
+        torch.index_select(records, 0, index, out=self.gathered)
         for layer in range(last):
-            torch.baddbmm(
-                self.biases[layer], inputs[layer], self.weights[layer], out=inputs[layer + 1]
-            ).relu_()
+            output = inputs[layer + 1]
+            torch.baddbmm(self.biases[layer], inputs[layer], self.weights[layer], out=output)
+            output.relu_()
         return torch.baddbmm(
-            self.biases[last], self.weights[last], inputs[last].mT, out=self.logits
+            self.biases[last], self.weights[last], self.inputs_t[last], out=self.logits
         )
 
     def set_loss_signal(self, targets: torch.Tensor, weights: torch.Tensor | None) -> None:
@@ -103,9 +108,9 @@ class StackedMLP:
         for layer in range(last - 1, -1, -1):
             signal = self.signals[layer]
             if layer == last - 1:
-                torch.bmm(self.signals[last].mT, self.weights[last], out=signal)
+                torch.bmm(self.last_signal_t, self.weights[last], out=signal)
             else:
-                torch.bmm(self.signals[layer + 1], self.weights[layer + 1].mT, out=signal)
+                torch.bmm(self.signals[layer + 1], self.weights_t[layer + 1], out=signal)
             torch.ops.aten.threshold_backward.grad_input(
                 signal, self.inputs[layer + 1], 0, grad_input=signal
             )
@@ -115,7 +120,7 @@ class StackedMLP:
         last = len(self.weights) - 1
         for layer in range(last):
             signal = self.signals[layer]
-            torch.bmm(self.inputs[layer].mT, signal, out=self.weight_gradients[layer])
+            torch.bmm(self.inputs_t[layer], signal, out=self.weight_gradients[layer])
             torch.sum(signal, 1, keepdim=True, out=self.bias_gradients[layer])
         torch.bmm(self.signals[last], self.inputs[last], out=self.weight_gradients[last])
         torch.sum(self.signals[last], 2, keepdim=True, out=self.bias_gradients[last])

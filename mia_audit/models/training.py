@@ -9,7 +9,7 @@ from mia_audit.models.batches import Schedule
 from mia_audit.models.optimisers import SGD, Adam
 from mia_audit.models.stacked import StackedMLP
 
-Step = Callable[[torch.Tensor, torch.Tensor], None]
+Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]
 
 
 @contextmanager
@@ -42,9 +42,8 @@ def train_stack(
     generators: one a slot, as the initialisation left them; records [N, F]; labels int64 [N].
     """
 
-    def step(index: torch.Tensor, weights: torch.Tensor) -> None:
+    def step(index: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> None:
         network.forward(records, index)
-        targets = labels.index_select(0, index.reshape(-1)).view_as(weights)
         network.set_loss_signal(targets, weights)
         network.propagate_signals()
         network.collect_gradient()
@@ -55,8 +54,9 @@ def train_stack(
         run = _program(step, network, optimiser, weights)
         for _ in range(epochs):
             index = schedule.draw_epoch(generators).to(records.device)
-            for batch_index, batch_weights in zip(index, weights, strict=True):
-                run(batch_index, batch_weights)
+            targets = labels[index].unsqueeze(2)
+            for batch in zip(index.flatten(1), targets, weights, strict=True):
+                run(*batch)
 
 
 def _program(step: Step, network: StackedMLP, optimiser: Adam | SGD, weights: torch.Tensor) -> Step:
@@ -64,15 +64,15 @@ def _program(step: Step, network: StackedMLP, optimiser: Adam | SGD, weights: to
     if weights.device.type == "cpu":
         return step
     initial = network.parameters.clone()
-    index = torch.zeros(weights[0, :, 0].shape, dtype=torch.int64, device=weights.device)
-    run = capture(step, index, torch.zeros_like(weights[0]))
+    blank = torch.zeros_like(weights[0])
+    run = capture(step, blank.long().flatten(), blank.long(), blank)
     network.parameters.copy_(initial)
     optimiser.reset()
     return run
 
 
-def capture(step: Step, index: torch.Tensor, weights: torch.Tensor) -> Step:
-    """Capture `step` as a CUDA graph that reads `index` and `weights`.
+def capture(step: Step, *inputs: torch.Tensor) -> Step:
+    """Capture `step` as a CUDA graph that reads the tensors `inputs`; a call fills them first.
 
     The warm-up that a capture needs takes real steps: the caller restores the state after it.
     """
@@ -80,15 +80,15 @@ def capture(step: Step, index: torch.Tensor, weights: torch.Tensor) -> Step:
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(3):
-            step(index, weights)
+            step(*inputs)
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        step(index, weights)
+        step(*inputs)
 
-    def replay(batch_index: torch.Tensor, batch_weights: torch.Tensor) -> None:
-        index.copy_(batch_index)
-        weights.copy_(batch_weights)
+    def replay(*batch: torch.Tensor) -> None:
+        for held, value in zip(inputs, batch, strict=True):
+            held.copy_(value)
         graph.replay()
 
     return replay
