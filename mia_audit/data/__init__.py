@@ -7,6 +7,7 @@ from mia_audit.data.encoding import Encoding
 from mia_audit.data.german_credit import GermanCredit
 from mia_audit.data.network import Source
 from mia_audit.data.pool import draw_pool
+from mia_audit.data.table import Table
 
 __all__ = [
     "Adult",
@@ -15,5 +16,6 @@ __all__ = [
     "Encoding",
     "GermanCredit",
     "Source",
+    "Table",
     "draw_pool",
 ]

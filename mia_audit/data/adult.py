@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.data.encoding import MISSING, Categorical, Encoding, Numeric
-from mia_audit.data.known import KnownTable, as_text
+from mia_audit.data.encoding import MISSING, Categorical, Column, Encoding, Numeric, as_text
+from mia_audit.data.known import KnownTable
 from mia_audit.data.network import Source
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # fmt: off
-COLUMNS = (
+COLUMNS: tuple[Column, ...] = (
     Numeric("age", 38.64358543876172, 13.71036957798689),
     Categorical("workclass", (
         "Federal-gov", "Local-gov", "Never-worked", "Private", "Self-emp-inc", "Self-emp-not-inc",

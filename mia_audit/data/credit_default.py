@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.data.encoding import Categorical, Encoding, Numeric
+from mia_audit.data.encoding import Categorical, Column, Encoding, Numeric
 from mia_audit.data.known import KnownTable
 from mia_audit.data.network import Source
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STATUS = ("-2", "-1", "0", "1", "2", "3", "4", "5", "6", "7", "8")
 NEVER_ONE = tuple(level for level in STATUS if level != "1")
 
-COLUMNS = (
+COLUMNS: tuple[Column, ...] = (
     Numeric("LIMIT_BAL", 167484.32266666667, 129745.49908815547),
     Categorical("SEX", ("1", "2")),
     Categorical("EDUCATION", ("0", "1", "2", "3", "4", "5", "6")),

@@ -47,8 +47,7 @@ class Numeric:
             raise ValueError(f"Column {self.name!r} has missing values, which is not foreseen.")
         if self.fill is not None:
             x = np.where(absent, self.fill, x)
-        # Divided before subtracting: numbers near the largest float stay finite.
-        scaled = x / self.sd - self.mean / self.sd if encoding is Encoding.one_hot else x
+        scaled = (x - self.mean) / self.sd if encoding is Encoding.one_hot else x
         block, names, kinds = [scaled], [self.name], ["numeric"]
         if self.fill is not None:
             block.append(absent.astype(np.float64))
@@ -125,3 +124,13 @@ def encode_columns(frame: pd.DataFrame, columns: Sequence[Column], encoding: Enc
         [name for block in blocks for name in block.names],
         [kind for block in blocks for kind in block.kinds],
     )
+
+
+def as_text(values: pd.Series) -> pd.Series:
+    """Categories as text, whole numbers without a decimal point, missing values as None."""
+    import pandas as pd
+
+    text = values.astype(object)
+    if pd.api.types.is_float_dtype(values.dtype):
+        text = text.map(lambda x: int(x) if float(x).is_integer() else x, na_action="ignore")
+    return text.map(str, na_action="ignore").astype(object).where(text.notna(), None)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.data.encoding import Categorical, Encoding, Numeric
-from mia_audit.data.known import KnownTable, as_text
+from mia_audit.data.encoding import Categorical, Column, Encoding, Numeric, as_text
+from mia_audit.data.known import KnownTable
 from mia_audit.data.network import Source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = (
+COLUMNS: tuple[Column, ...] = (
     Categorical("checking_status", ("A11", "A12", "A13", "A14")),
     Numeric("duration", 20.903, 12.052783537424043),
     Categorical("credit_history", ("A30", "A31", "A32", "A33", "A34")),

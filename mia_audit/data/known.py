@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.data.encoding import Categorical, Column, Encoding, Numeric, encode_columns
+from mia_audit.data.encoding import Categorical, Column, Encoding, Numeric, as_text, encode_columns
 from mia_audit.data.network import Source, fetch
 
 if TYPE_CHECKING:
@@ -88,24 +88,21 @@ class KnownTable:
         return pd.DataFrame({**columns, self.target: as_text(frame[self.target])})
 
     def encode(self, frame: pd.DataFrame, encoding: Encoding, notes: tuple[str, ...]) -> Dataset:
+        """Encode a frame as bundled_frame and from_network return it."""
         rows = np.arange(len(frame), dtype=np.int64)
+        columns = self.columns
         if encoding is Encoding.codes:
             rows = np.flatnonzero(frame.notna().all(axis=1).to_numpy()).astype(np.int64)
             if len(rows) < len(frame):
                 notes += (f"{len(frame) - len(rows):,} rows with a missing value are left out.",)
             notes += ("Categories are integer codes in alphabetical order, numbers are raw.",)
+            columns = self._with_levels_of(frame.iloc[rows])
         else:
             notes += (
                 "Numeric columns are standardised by the mean and standard deviation of the "
                 "whole table, without a logarithm where they are skewed; categories are one-hot.",
             )
         kept = frame.iloc[rows]
-        columns = self.columns
-        if encoding is Encoding.codes:  # the papers number the levels left after dropping rows
-            columns = tuple(
-                column.restricted(kept[column.name]) if isinstance(column, Categorical) else column
-                for column in columns
-            )
         encoded = encode_columns(kept, columns, encoding)
         return Dataset(
             name=self.name,
@@ -118,12 +115,19 @@ class KnownTable:
             notes=notes,
         )
 
+    def _with_levels_of(self, kept: pd.DataFrame) -> tuple[Column, ...]:
+        """The papers number the levels that are left once incomplete rows are dropped."""
+        return tuple(
+            column.restricted(kept[column.name]) if isinstance(column, Categorical) else column
+            for column in self.columns
+        )
+
     def _labels(self, target: pd.Series) -> NDArray[np.int64]:
         labels = {value: label for label, value in enumerate(self.classes)}
         unknown = sorted(set(target.astype(str)) - set(labels))
         if unknown:
             raise ValueError(f"{self.name}: the target holds {unknown[0]!r}, which is no class.")
-        return target.map(labels).to_numpy(dtype=np.int64)
+        return np.asarray(target.map(labels), dtype=np.int64)
 
 
 def as_numbers(values: pd.Series) -> pd.Series:
@@ -133,19 +137,9 @@ def as_numbers(values: pd.Series) -> pd.Series:
     return pd.to_numeric(values.astype(object)).astype(np.float64)
 
 
-def as_text(values: pd.Series) -> pd.Series:
-    """Categories as text, whole numbers without a decimal point, missing values as None."""
-    import pandas as pd
-
-    text = values.astype(object)
-    if pd.api.types.is_float_dtype(values.dtype):
-        text = text.map(lambda x: int(x) if float(x).is_integer() else x, na_action="ignore")
-    return text.map(str, na_action="ignore").astype(object).where(text.notna(), None)
-
-
 def same_records(a: pd.DataFrame, b: pd.DataFrame) -> bool:
     """Whether two canonical frames hold the same records, in whatever order."""
     import pandas as pd
 
-    hashes = [np.sort(pd.util.hash_pandas_object(frame, index=False)) for frame in (a, b)]
-    return len(a) == len(b) and bool(np.array_equal(*hashes))
+    one, other = (np.sort(pd.util.hash_pandas_object(frame, index=False)) for frame in (a, b))
+    return bool(np.array_equal(one, other))
