@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from mia_audit.report.context import ReportContext
 from mia_audit.report.tables import MAIN_METHODS, PointTable, Row, point_table
-from mia_audit.report.words import accuracy_line, epsilon_line, headline, selection_line
+from mia_audit.report.sentences import accuracy_line, epsilon_line, headline, selection_line
 
 if TYPE_CHECKING:
     from mia_audit.audit import AuditResult
@@ -100,10 +99,8 @@ def _facts(result: AuditResult, context: ReportContext) -> Table:
 
 
 def _print_wrapped(console: Console, text: Text, hang: int = 0) -> None:
-    """Wrap at a readable width; later lines are indented by `hang`."""
-    width = min(console.width, _READABLE_WIDTH)
-    lines = text.wrap(console, width - hang)
-    for i, line in enumerate(lines):
-        console.print(Padding(line, (0, 0, 0, hang if i and hang else 0)), width=width)
-
-
+    """Wrap at a readable width; lines after the first are indented by `hang`."""
+    width = min(console.width, _READABLE_WIDTH) - hang
+    for i, line in enumerate(text.wrap(console, width)):
+        line.rstrip()
+        console.print(Text(" " * hang if i else "").append_text(line))

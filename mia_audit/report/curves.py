@@ -24,21 +24,25 @@ def draw_roc(evaluation: Evaluation, attack: str) -> bytes:
     axes = figure.add_axes((0.1, 0.115, 0.72, 0.865))
     floor = 1 / max(2, int(evaluation.records["n_out"].sum()))
     axes.plot([floor, 1], [floor, 1], color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
-    legend = []
+    legend, lowest = [], min(evaluation.alphas)
     curves = (
         (HEADLINE, evaluation.roc, "Calibrated"),
         ("naive", evaluation.roc_naive, "Naive LiRA"),
     )
     for method, roc, name in curves:
         look, shown = label_of(method), (roc.fpr > 0) & (roc.tpr > 0)
-        axes.plot(roc.fpr[shown], roc.tpr[shown], color=look.colour, zorder=3)
+        axes.plot(
+            roc.fpr[shown], roc.tpr[shown], color=look.colour, zorder=4 if method == HEADLINE else 3
+        )
+        lowest = min(lowest, float(roc.tpr[shown][0]))
         _draw_points(axes, evaluation, method, look)
         legend.append((look.colour, f"{name}\nAUC {roc.auc:.3f}"))
     if _draw_points(axes, evaluation, "attack", label_of("attack")):
         legend.append((label_of("attack").colour, f"Chosen attack\n{attack}"))
     if _draw_points(axes, evaluation, "per_record", label_of("per_record"), linestyle=_DASHED):
-        legend.append((label_of("per_record").colour, "Per record\n(reference, noisy)"))
-    _finish(axes, floor, [*legend, (QUIET, "Guessing")])
+        legend.append((label_of("per_record").colour, "Per record\n(reference)"))
+    axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(lowest / 3, 1.3))
+    _finish(axes, [*legend, (QUIET, "Guessing")])
     return to_png(figure)
 
 
@@ -58,9 +62,8 @@ def _draw_points(
     return bool(points)
 
 
-def _finish(axes: Any, floor: float, legend: list[tuple[str, str]]) -> None:
+def _finish(axes: Any, legend: list[tuple[str, str]]) -> None:
     """Axes in powers of ten; names at the right edge, tied to the curves by colour."""
-    axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1.3))
     for axis in (axes.xaxis, axes.yaxis):
         decades(axis)
         percent_axis(axis)

@@ -50,7 +50,16 @@ def draw_exposed(table: ExposedTable) -> bytes:
     heights = np.arange(len(names))
     colour = label_of(HEADLINE).colour
     axes.hlines(heights, table.lower, table.upper, color=colour, alpha=0.35, linewidth=3)
-    axes.plot(table.tpr, heights, "o", color=colour, markersize=5, markeredgecolor="white")
+    axes.plot(
+        table.tpr,
+        heights,
+        "o",
+        color=colour,
+        markersize=5,
+        markeredgecolor="white",
+        clip_on=False,
+        zorder=5,
+    )
     axes.axvline(alpha, color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
     axes.annotate("guessing", (alpha, len(names) - 0.4), xytext=(4, 0), va="bottom",
                   textcoords="offset points", color=QUIET, fontsize=8.5)  # fmt: skip

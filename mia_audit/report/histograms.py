@@ -19,10 +19,9 @@ from mia_audit.stats.evaluation import Evaluation
 
 
 def draw_record_fpr(evaluation: Evaluation) -> bytes:
-    """Histograms of FPR_x, naive against post-processed, one panel for each of two levels.
+    """Histograms of FPR_x, naive against calibrated, one panel for each of the two largest levels.
 
-    The dashed curve is a beta distribution with mean α and the reference variance
-    [α(1−α) − φ(z_α)²(1 + z_α²/2)]/n_x of perfectly calibrated records.
+    The dots are what perfectly calibrated records would show (see `calibrated_rates`).
     """
     levels = sorted(range(len(evaluation.alphas)), key=lambda a: -evaluation.alphas[a])[:2]
     figure = new_figure(3.5)
@@ -38,38 +37,54 @@ def draw_record_fpr(evaluation: Evaluation) -> bytes:
 
 def _draw_rates(axes: Any, evaluation: Evaluation, a: int) -> None:
     alpha, records = evaluation.alphas[a], evaluation.records
-    trials = np.asarray(records["n_out"], dtype=float)
+    trials = np.asarray(records["n_out"])
     rates = {"naive": records["fpr_naive"][a], HEADLINE: records["fpr"][a]}
-    step = 1 / max(1.0, float(np.median(trials)))
-    top = max(float(np.nanquantile(r, 0.999)) for r in rates.values())
-    bins = np.arange(-0.5, max(top, 4 * alpha) / step + 2) * step
-    stride = max(1, len(bins) // 40)
-    bins = bins[::stride]
+    bins = _rate_bins(rates["naive"], alpha, trials)
     for method, name in (("naive", "Naive"), (HEADLINE, "Calibrated")):
-        rate = rates[method][np.isfinite(rates[method])]
-        share = np.histogram(np.minimum(rate, bins[-1]), bins)[0] / max(1, rate.size)
-        axes.stairs(share, bins, color=label_of(method).colour, linewidth=1.6, label=name)
-        axes.stairs(share, bins, color=label_of(method).colour, alpha=0.12, fill=True)
-    centres, share = (bins[1:] + bins[:-1]) / 2, calibrated_shares(bins, alpha, trials)
-    shown = share > 0.1 / trials.size
-    axes.plot(centres[shown], share[shown], color=INK, linewidth=1.1, linestyle=(0, (2, 2)),
-              label="If calibrated")  # fmt: skip
-    axes.set(yscale="log", xlim=(max(0, bins[0]), bins[-1]), ylim=(0.5 / trials.size, 1))
+        share, colour = _shares(rates[method], bins), label_of(method).colour
+        axes.stairs(share, bins, color=colour, linewidth=1.7, label=name)
+        axes.stairs(share, bins, color=colour, alpha=0.1, fill=True)
+    share = _shares(calibrated_rates(alpha, trials), bins)
+    axes.plot((bins[1:] + bins[:-1]) / 2, np.where(share > 0, share, np.nan), "o", color=INK,
+              markersize=3.2, label="If all were alike", zorder=5)  # fmt: skip
+    axes.set(yscale="log", xlim=(0, bins[-1]), ylim=(0.5 / max(2, trials.size), 1.2))
     decades(axes.yaxis)
     percent_axis(axes.yaxis)
     percent_axis(axes.xaxis)
-    rule_of(axes, alpha, "")
     axes.legend(loc="upper right", borderaxespad=0)
 
 
-def calibrated_shares(bins: np.ndarray, alpha: float, trials: np.ndarray) -> np.ndarray:
-    """Expected share of records in each bin [B] if every record's rate is `alpha`; trials [N]."""
-    z = stats.norm.isf(alpha)
-    spread = alpha * (1 - alpha) - stats.norm.pdf(z) ** 2 * (1 + z**2 / 2)
-    counts, weights = np.unique(np.maximum(trials, 1.0), return_counts=True)
-    shape = alpha * (1 - alpha) * counts / spread - 1
-    below = stats.beta.cdf(bins[:, None], alpha * shape, (1 - alpha) * shape)
-    return np.diff(below @ (weights / weights.sum()))
+def _rate_bins(rates: np.ndarray, alpha: float, trials: np.ndarray) -> np.ndarray:
+    """Edges between the rates that a typical record can have, at most about 40 bins."""
+    step = 1 / max(1.0, float(np.median(trials)))
+    top = max(float(np.nanmax(rates, initial=0.0)), 3 * alpha)
+    stride = max(1, round(top / step / 40))
+    return (np.arange(0, top / step + stride + 1, stride) - 0.5) * step
+
+
+def _shares(rates: np.ndarray, bins: np.ndarray) -> np.ndarray:
+    known = rates[np.isfinite(rates)]
+    return np.histogram(known, bins)[0] / max(1, known.size)
+
+
+def calibrated_rates(alpha: float, trials: np.ndarray, *, draws: int = 400_000) -> np.ndarray:
+    """False-positive rates of simulated records that all have the true rate `alpha`.
+
+    `trials` [N]: non-member scores of each record. Normal scores are standardised leave-one-out
+    and cut at the exact Student-t quantile; about `draws` scores are drawn, always the same ones.
+    The variance is the reference [α(1−α) − φ(z_α)²(1 + z_α²/2)]/n of perfect calibration.
+    """
+    sizes = np.unique(np.quantile(np.maximum(trials, 3), (0.1, 0.3, 0.5, 0.7, 0.9)).astype(int))
+    rng = np.random.default_rng(0)
+    found = []
+    for n in sizes:
+        scores = rng.standard_normal((max(1, draws // sizes.size // n), n))
+        centred = scores - scores.mean(axis=1, keepdims=True)
+        square = (centred**2).sum(axis=1, keepdims=True) - centred**2 * n / (n - 1)
+        z = centred * n / (n - 1) / np.sqrt(square / (n - 2))
+        cutoff = stats.t.isf(alpha, n - 2) * np.sqrt(1 + 1 / (n - 1))
+        found.append((z > cutoff).mean(axis=1))
+    return np.concatenate(found)
 
 
 def draw_densities(evaluation: Evaluation, cutoffs: dict[float, float]) -> bytes:

@@ -79,7 +79,7 @@ _LABELS = {
         "Per record",
         "A cut-off for every record from its own non-member scores: the reference, noisy when "
         "models are few. Its false-positive rate equals the level by construction.",
-        "#3A3F47",
+        "#5F6773",
         "x",
     ),
     "per_record_normal": MethodLabel(
@@ -87,7 +87,7 @@ _LABELS = {
         "Per record, normal",
         "The same reference computed from the means and variances of each record, if its scores "
         "are normal.",
-        "#7D838D",
+        "#9AA1AC",
         "+",
     ),
     "target": MethodLabel(
@@ -101,7 +101,7 @@ _LABELS = {
 
 
 def label_of(method: str, *, attack: str = "") -> MethodLabel:
-    """The label of `method`; an unknown method keeps its own name, `attack` names the chosen one."""
+    """The label of `method`, or its own name if unknown; `attack` names the chosen attack."""
     if method.endswith(ESTIMATED):
         base = label_of(method.removesuffix(ESTIMATED))
         return replace(

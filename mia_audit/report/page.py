@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import mia_audit
 from mia_audit.report import views
 from mia_audit.report.context import ReportContext
+from mia_audit.report.selected import selection_view
 from mia_audit.report.style import DPI
 from mia_audit.report.tables import MAIN_METHODS, point_table, remaining_methods
-from mia_audit.report.words import headline, what_it_does_not_mean, what_it_means
+from mia_audit.report.sentences import headline, what_it_does_not_mean, what_it_means
 
 if TYPE_CHECKING:
     from mia_audit.audit import AuditResult
@@ -39,7 +40,7 @@ def render_report(result: "AuditResult", context: ReportContext, figures: dict[s
         normality=views.normality_facts(result),
         normality_warning=evaluation.normality.warning,
         exposed=views.exposed_view(result),
-        selection=views.selection_view(result),
+        selection=selection_view(result),
         target=views.target_view(result),
         population=point_table(result.population) if result.population else None,
         needed=views.needed_rows(result),

@@ -3,8 +3,6 @@
 import io
 from typing import Any
 
-import numpy as np
-
 from mia_audit.report.labels import FAINT, INK, QUIET
 
 DPI = 200
@@ -18,7 +16,7 @@ def rules() -> dict[str, Any]:
 
     installed = set(font_manager.get_font_names())
     return {
-        "font.family": [name for name in _FONTS if name in installed][:1] + ["DejaVu Sans"],
+        "font.family": [*[name for name in _FONTS if name in installed][:1], "DejaVu Sans"],
         "font.size": 9.5,
         "text.color": INK,
         "axes.edgecolor": QUIET,
@@ -80,41 +78,6 @@ def decades(axis: Any) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def label_line(axes: Any, x: float, y: float, text: str, colour: str, **options: Any) -> None:
-    """Write a name beside a curve, on a white edge that keeps it legible over the lines."""
-    from matplotlib.patheffects import withStroke
-
-    axes.annotate(
-        text,
-        (x, y),
-        xytext=options.pop("offset", (4, 0)),
-        textcoords="offset points",
-        color=colour,
-        fontsize=options.pop("fontsize", 9),
-        path_effects=[withStroke(linewidth=2.5, foreground="white")],
-        annotation_clip=False,
-        **{"va": "center", **options},
-    )
-
-
-def spread_labels(heights: list[float], gap: float) -> np.ndarray:
-    """Heights moved apart so that neighbours are at least `gap` from each other, order kept."""
-    order = np.argsort(heights, kind="stable")
-    placed = np.asarray(heights, dtype=float)[order]
-    for _ in range(50):
-        short = gap - np.diff(placed)
-        if np.all(short <= 1e-9):
-            break
-        for left in np.flatnonzero(short > 1e-9):
-            push = (gap - (placed[left + 1] - placed[left])) / 2
-            if push > 0:
-                placed[left] -= push
-                placed[left + 1] += push
-    result = np.empty_like(placed)
-    result[order] = placed
-    return result
-
-
 def rule_of(axes: Any, value: float, text: str, *, colour: str = FAINT) -> None:
     """A thin vertical line at `value` with its name at the top edge."""
     axes.axvline(value, color=colour, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
@@ -125,6 +88,6 @@ def rule_of(axes: Any, value: float, text: str, *, colour: str = FAINT) -> None:
         xytext=(3, -3),
         textcoords="offset points",
         color=QUIET,
-        fontsize=8,
+        fontsize=8.5,
         va="top",
     )

@@ -1,6 +1,7 @@
 """Operating points as rows ready to print, shared by the page and the terminal."""
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -107,11 +108,20 @@ def _row(point: OperatingPoint, end: float, notes: dict[str, str], attack: str) 
         tpr=percent(point.tpr, places),
         range=bounds,
         times=f"{point.tpr / point.alpha:.1f}×" if math.isfinite(point.tpr) else MISSING,
-        note=notes.setdefault(point.note, str(len(notes) + 1)) if point.note else "",
+        note=_footnote(point.note, notes),
         is_headline=point.method == HEADLINE,
         is_inflated=bool(point.fpr_lower > point.alpha),
         mark=_mark(point, end),
     )
+
+
+def _footnote(note: str, notes: dict[str, str]) -> str:
+    """The number of `note` among the footnotes, added if new; methods get their readable names."""
+    if not note:
+        return ""
+    readable = re.sub(r"\b(post|per)_\w+", lambda found: f"“{label_of(found[0]).title}”", note)
+    sentence = f"{readable[0].upper()}{readable[1:]}."
+    return notes.setdefault(sentence, str(len(notes) + 1))
 
 
 def _reach(point: OperatingPoint) -> float:

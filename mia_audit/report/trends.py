@@ -8,18 +8,13 @@ from mia_audit.report.words import level
 from mia_audit.stats.convergence import ConvergencePoint
 from mia_audit.stats.ptdi_audit import SelectionCurve
 
-_SHORT = {
+_SHOWN = {
     HEADLINE: "Calibrated",
-    "naive": "Naive",
-    "post_student_t_exact": "Exact t",
+    "naive": "Naive LiRA",
+    "post_student_t_exact": "Exact Student-t",
     "post_normal": "Normal",
-    "post_student_t": "Fitted t",
     "per_record": "Per record",
-    "per_record_normal": "Per record, normal",
-    "post_conditional": "Conditional",
 }
-
-
 _ESTIMATORS = {
     "subtraction": ("#0072B2", "Subtraction"),
     "storey": ("#009E73", "Storey"),
@@ -36,17 +31,16 @@ def draw_convergence(points: list[ConvergencePoint]) -> bytes:
     grid = figure.subplots(2, len(alphas), sharex=True, squeeze=False,
                            height_ratios=(1.5, 1))  # fmt: skip
     figure.subplots_adjust(left=0.09, right=0.985, bottom=0.19, top=0.93, wspace=0.24, hspace=0.14)
-    methods = list(dict.fromkeys(p.method for p in points))
     for (above, below), alpha in zip(grid.T, alphas, strict=True):
-        for method in methods:
+        for method in reversed(_SHOWN):
             chosen = [p for p in points if (p.method, p.alpha) == (method, alpha)]
             _draw_series(above, chosen, method, "tpr")
-            if not method.startswith("per_record"):
+            if method != "per_record":
                 _draw_series(below, chosen, method, "fpr")
         above.set_title(f"At {level(alpha)}")
         _finish(above, below, sorted({p.num_models for p in points}))
     grid[0, 0].set_ylabel("True-positive rate")
-    grid[1, 0].set_ylabel("FPR ÷ level")
+    grid[1, 0].set_ylabel("FPR over level")
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="lower center", ncols=6,
                   columnspacing=1.4)  # fmt: skip
     return to_png(figure)
@@ -54,7 +48,7 @@ def draw_convergence(points: list[ConvergencePoint]) -> bytes:
 
 def _draw_series(axes: Any, points: list[ConvergencePoint], method: str, field: str) -> None:
     scale = 1.0 if field == "tpr" else points[0].alpha if points else 1.0
-    dashed = method.startswith("per_record")
+    dashed = method == "per_record"
     axes.plot(
         [p.num_models for p in points],
         [getattr(p, field) / scale for p in points],
@@ -63,7 +57,7 @@ def _draw_series(axes: Any, points: list[ConvergencePoint], method: str, field: 
         linestyle=(0, (2, 2)) if dashed else "-",
         marker="o",
         markersize=3.5,
-        label=_SHORT.get(method, label_of(method).short),
+        label=_SHOWN[method],
         zorder=4 if method == HEADLINE else 3,
     )
 
@@ -73,7 +67,10 @@ def _finish(above: Any, below: Any, sizes: list[int]) -> None:
 
     below.axhline(1, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     above.set_ylim(0, None)
-    below.set_ylim(0, max(2.0, min(below.get_ylim()[1], 8.0)))
+    below.set_yscale("log", base=2)
+    below.set_ylim(0.6, max(2.2, below.get_ylim()[1]))
+    below.yaxis.set_minor_locator(NullLocator())
+    below.yaxis.set_major_formatter(lambda value, _position: f"{value:g}×")
     percent_axis(above.yaxis)
     for axes in (above, below):
         axes.set_xscale("log", base=2)

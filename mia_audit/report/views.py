@@ -8,26 +8,14 @@ import numpy as np
 from mia_audit.report.context import ReportContext
 from mia_audit.report.exposure import exposed_table
 from mia_audit.report.labels import label_of
+from mia_audit.report.sentences import accuracy_line, headline_point
 from mia_audit.report.tables import point_table
-from mia_audit.report.words import (
-    MISSING,
-    accuracy_line,
-    duration,
-    headline_point,
-    interval,
-    level,
-    number,
-    percent,
-    selection_curve,
-    selection_line,
-)
+from mia_audit.report.words import MISSING, duration, interval, level, number, percent
 
 if TYPE_CHECKING:
     from mia_audit.audit import AuditResult
 
 Pairs = list[tuple[str, str]]
-_MAX_LISTED = 100
-_ESTIMATORS = {"subtraction": "subtraction", "storey": "Storey", "none": "none, plain BH"}
 
 
 def facts(context: ReportContext) -> Pairs:
@@ -72,8 +60,8 @@ def warnings(result: "AuditResult") -> list[str]:
         found.append(f"{evaluation.nan_entries:,} scores had too few models with or without their "
                      "record to be judged, and are left out of every row.")  # fmt: skip
     if evaluation.floored_share > 0.01:
-        found.append(f"{percent(evaluation.floored_share)} of the scores have no variation between "
-                     "models: they are saturated, and these records cannot be told apart.")  # fmt: skip
+        found.append(f"{percent(evaluation.floored_share)} of the scores do not vary between models: "
+                     "they are saturated, and nothing can be told from them.")  # fmt: skip
     if evaluation.negative_share > 0.05:
         found.append(f"On {percent(evaluation.negative_share)} of the records membership clearly "
                      "lowers the score; the attack looks for a rise and misses them.")  # fmt: skip
@@ -82,15 +70,11 @@ def warnings(result: "AuditResult") -> list[str]:
 
 def spread_rows(result: "AuditResult") -> list[tuple[str, ...]]:
     """Spread of the records' false-positive rates: one row a method and level."""
+    rows = sorted(result.evaluation.spread, key=lambda s: (-s.alpha, s.method != "naive"))
     return [
-        (
-            label_of(s.method).title,
-            level(s.alpha),
-            number(s.raw),
-            number(s.reference),
-            number(s.excess),
-        )  # fmt: skip
-        for s in sorted(result.evaluation.spread, key=lambda s: (-s.alpha, s.method != "naive"))
+        (label_of(row.method).title, level(row.alpha))
+        + tuple(percent(value) for value in (row.raw, row.reference, row.excess))
+        for row in rows
     ]
 
 
@@ -109,53 +93,9 @@ def exposed_view(result: "AuditResult") -> dict[str, Any]:
     table = exposed_table(result)
     if table is None:
         return {"level": "", "rows": []}
-    rows = [
-        (name, percent(tpr), interval(lower, upper, 1))
-        for name, tpr, lower, upper in zip(
-            table.names, table.tpr, table.lower, table.upper, strict=True
-        )  # fmt: skip
-    ]
+    columns = zip(table.names, table.tpr, table.lower, table.upper, strict=True)
+    rows = [(name, percent(tpr), interval(low, high, 1)) for name, tpr, low, high in columns]
     return {"level": level(table.alpha), "rows": rows}
-
-
-def selection_view(result: "AuditResult") -> dict[str, Any] | None:
-    """PTDI: facts, one sentence, and the records named for the chosen target."""
-    audit = result.selection
-    if audit is None:
-        return None
-    chosen, named = audit.selection, audit.named
-    curve = selection_curve(audit)
-    shown = [
-        ("Calibration records", f"{chosen.num_calibration:,} known non-members"),
-        ("Candidates", f"{chosen.num_candidates:,}"),
-        ("Share of non-members", f"estimated {percent(chosen.non_member_share)}"),
-        ("Smallest usable level", f"{percent(chosen.smallest_alpha)}: below it these data name no "
-         "record" if chosen.smallest_alpha <= 1 else "none: these data name no record"),
-    ]  # fmt: skip
-    if curve is not None:
-        shown.append((f"Over {audit.num_targets:,} models",
-                      f"{percent(curve.fdr)} {interval(curve.fdr_lower, curve.fdr_upper, 1)} wrong, "
-                      f"{percent(curve.power)} {interval(curve.power_lower, curve.power_upper, 1)} "
-                      "of the members found"))  # fmt: skip
-    line = selection_line(audit)
-    order = np.argsort(named.candidate_records[chosen.indices])[:_MAX_LISTED]
-    scaled = chosen.scaled_p_values[chosen.indices][order]
-    rows = [
-        (str(result.record_ids[column]), f"{p:.2g}", "member" if inside else "not a member")
-        for column, p, inside in zip(
-            named.selected_records, scaled, named.selected_members, strict=False
-        )  # fmt: skip
-    ]
-    notes = [audit.note] if audit.note and chosen.indices.size else []
-    if chosen.indices.size > _MAX_LISTED:
-        notes.append(f"The first {_MAX_LISTED} of {chosen.indices.size:,} are listed.")
-    return {
-        "facts": shown,
-        "sentence": audit.note if audit.note and not chosen.indices.size else f"{line}.",
-        "header": ["Record", "Scaled p-value", "In truth"],
-        "records": rows,
-        "notes": notes,
-    }
 
 
 def needed_rows(result: "AuditResult") -> list[tuple[str, str, str]]:
@@ -178,7 +118,7 @@ def accuracy_sentence(result: "AuditResult") -> str:
 def profile(context: ReportContext) -> Pairs:
     """Facts about the data set."""
     shown = [("Data set", context.dataset), ("Records audited", f"{context.num_records:,}")]
-    return shown + [(str(name), str(value)) for name, value in context.profile.items()]
+    return shown + [(name.replace("_", " "), value) for name, value in context.profile.items()]
 
 
 def provenance(context: ReportContext) -> Pairs:
