@@ -5,11 +5,8 @@ Higher means more likely a member. Every model is the target once; the others ar
 
 import numpy as np
 
-from mia_audit.stats.moments import (
-    Moments,
-    check_matrices,
-    leave_one_out_blocks,
-)
+from mia_audit.stats.likelihood import log_likelihood_ratio
+from mia_audit.stats.moments import Moments, check_matrices, leave_one_out_blocks
 
 
 def lira(
@@ -28,7 +25,7 @@ def lira(
         return statistic.astype(storage_dtype(scores), copy=False)
     statistic = np.empty(scores.shape, dtype=storage_dtype(scores))
     for block in leave_one_out_blocks(scores, members):
-        statistic[:, block.columns] = _log_ratio(*block.left_out("in"), *block.left_out("out"))
+        statistic[:, block.columns] = log_likelihood_ratio(block)
     return statistic
 
 
@@ -45,7 +42,11 @@ def _log_ratio(
 ) -> np.ndarray:
     """Log ratio of two normal densities, one logarithm an entry."""
     ratio = np.log(variance_out / variance_in)
-    ratio -= deviation_in * deviation_in / variance_in
-    ratio += deviation_out * deviation_out / variance_out
+    square = np.square(deviation_in)
+    square /= variance_in
+    ratio -= square
+    np.square(deviation_out, out=square)
+    square /= variance_out
+    ratio += square
     ratio *= 0.5
     return ratio
