@@ -8,6 +8,7 @@ from the shards in the store.
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import signal
 import threading
@@ -106,7 +107,7 @@ def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
         }
     try:
         with _own_signal_handlers():
-            ray.init(address=address, log_to_driver=False, logging_level="error", **local)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
     except ConnectionError as error:
         raise ValueError(
             f"cluster.address={address}: no Ray cluster answers there; check the address, or leave "
