@@ -97,23 +97,24 @@ def evaluate(
     method = interval_method(intervals)
     panel = build_panel(scores, members, statistic=statistic, moments=moments)
     check_panel(panel)
-    naive = PooledJudge(panel.llr, panel.inside, panel.outside)
-    pooled = PooledJudge(panel.directed(direction), panel.inside, panel.outside)
-    roc_naive = roc_of_sorted(naive.sorted_in, naive.sorted_out)
+    naive, pooled = panel.naive, panel.pooled(direction)
+    roc_naive, roc = thinned_roc(naive), thinned_roc(pooled)
     halves = split_halves(scores, members) if moments is None else None
-    roc = roc_of_sorted(pooled.sorted_in, pooled.sorted_out)
+    spread = fpr_spread(naive, pooled, halves, direction, alphas)
+    exposed = most_exposed(halves, alphas)
+    del halves  # as large as the panel itself
     return Evaluation(
         points=operating_points(panel, direction, alphas, method),
         records=record_table(panel, naive, pooled, alphas),
-        roc=roc.thin(MAX_VERTICES),
-        roc_naive=roc_naive.thin(MAX_VERTICES),
+        roc=roc,
+        roc_naive=roc_naive,
         auc=roc.auc,
         auc_naive=roc_naive.auc,
         balanced_accuracy=balanced_accuracy(naive),
         normality=check_normality(panel, alphas),
-        spread=fpr_spread(naive, pooled, halves, direction, alphas),
+        spread=spread,
         densities=score_densities(pooled),
-        exposed=most_exposed(halves, alphas),
+        exposed=exposed,
         alphas=tuple(float(alpha) for alpha in alphas),
         num_models=panel.num_models,
         num_records=int(members.shape[1]),
@@ -135,6 +136,11 @@ def operating_points(
     points += [record_point(panel, alpha, intervals) for alpha in alphas]
     exact = {p.alpha: p for p in points if p.method == "post_student_t_exact"}
     return points + [normal_record_point(panel, alpha, exact[alpha]) for alpha in alphas]
+
+
+def thinned_roc(judge: PooledJudge) -> Roc:
+    """The curve of a judge's statistic, light enough to draw and to store."""
+    return roc_of_sorted(judge.sorted_in, judge.sorted_out).thin(MAX_VERTICES)
 
 
 def balanced_accuracy(naive: PooledJudge) -> float:

@@ -2,21 +2,26 @@
 
 Records share models and models share records, so entries are clustered by row and by column. The
 variance of the sum of ψ [M, N] is that of its row sums plus that of its column sums, less that of
-the entries, which both counted.
+the entries, which both counted. ψ is made by blocks of records and never held whole.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+BLOCK_ENTRIES = 1 << 17
+
+Influence = Callable[[slice], NDArray[np.float64]]
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """One rule's decisions at one level, and how they turn into a TPR with its influence.
 
-    `hits` [M, N], 0/1 or a mixture in between; `in_weight` is what one in entry weighs in the TPR,
+    `hits` [M, N] bool, or a mixture in [0, 1]; `in_weight` is what one in entry weighs in the TPR,
     `out_weight` by how much the TPR falls per false positive because the cut-off is estimated from
     the same out scores (0 for a cut-off fixed beforehand), `out_rate` the FPR it is held at. These
     three are scalars, [N] or [M, N]. `fpr_by_construction` says that the FPR is near the level
@@ -38,38 +43,68 @@ class Judgement:
         """Weighted share of hits among the in entries; nan without any."""
         if not self.inside.any():
             return float("nan")
-        return float((np.where(self.inside, self.hits, 0) * self.in_weight).sum())
+        return float((record_totals(self.hits, self.inside) * self.in_weight).sum())
 
     @cached_property
     def fpr(self) -> float:
         """Share of hits among the out entries; nan without any."""
-        return share(self.hits, self.outside)
+        if not self.num_outside:
+            return float("nan")
+        return float(record_totals(self.hits, self.outside).sum() / self.num_outside)
 
     @cached_property
-    def psi(self) -> NDArray[np.float64]:
-        """ψ [M, N] of the TPR."""
-        psi = np.where(self.inside, (self.hits - self.tpr) * self.in_weight, 0.0)
+    def num_outside(self) -> int:
+        """Out entries."""
+        return int(self.outside.sum())
+
+    def tpr_influence(self, columns: slice) -> NDArray[np.float64]:
+        """ψ of the TPR for some records, [M, w]."""
+        psi = self.hits[:, columns] - self.tpr
+        psi *= at(self.in_weight, columns)
+        psi *= self.inside[:, columns]
         if self.estimated:
-            psi -= np.where(self.outside, (self.hits - self.out_rate) * self.out_weight, 0.0)
+            held = self.hits[:, columns] - at(self.out_rate, columns)
+            held *= at(self.out_weight, columns)
+            held *= self.outside[:, columns]
+            psi -= held
         return psi
 
-    @property
-    def psi_fpr(self) -> NDArray[np.float64]:
-        """ψ [M, N] of the FPR, for a cut-off fixed beforehand."""
-        return np.where(self.outside, (self.hits - self.fpr) / self.outside.sum(), 0.0)
+    def fpr_influence(self, columns: slice) -> NDArray[np.float64]:
+        """ψ of the FPR for some records, [M, w], the cut-off taken as given."""
+        psi = self.hits[:, columns] - self.fpr
+        psi *= self.outside[:, columns]
+        psi /= self.num_outside
+        return psi
 
 
-def share(hits: NDArray, mask: NDArray[np.bool_]) -> float:
-    """Mean of `hits` over the entries of `mask`; nan if it is empty."""
-    count = int(mask.sum())
-    return float(np.where(mask, hits, 0).sum() / count) if count else float("nan")
+def at(value: float | NDArray, columns: slice) -> float | NDArray:
+    """The part of a scalar, [N] or [M, N] weight that belongs to some records."""
+    return value[..., columns] if isinstance(value, np.ndarray) else value
 
 
-def two_way_variance(psi: NDArray) -> float:
+def record_totals(hits: NDArray, mask: NDArray[np.bool_]) -> NDArray:
+    """[N] sum of `hits` over the entries of `mask`."""
+    if hits.dtype == bool:
+        return (hits & mask).sum(axis=0, dtype=np.int32)
+    return np.einsum("mn,mn->n", hits, mask)
+
+
+def blocks(num_models: int, num_records: int) -> Iterator[slice]:
+    """Slices over the records, each of about `BLOCK_ENTRIES` entries."""
+    width = max(1, BLOCK_ENTRIES // num_models)
+    for start in range(0, num_records, width):
+        yield slice(start, min(start + width, num_records))
+
+
+def two_way_variance(influence: Influence, num_models: int, num_records: int) -> float:
     """V = M/(M−1)·Σ_m(Σ_x ψ)² + N/(N−1)·Σ_x(Σ_m ψ)² − Σψ², at least Σψ²."""
-    num_models, num_records = psi.shape
-    rows, columns = psi.sum(axis=1), psi.sum(axis=0)
-    single = float(np.einsum("mn,mn->", psi, psi))
+    rows, columns, single = np.zeros(num_models), 0.0, 0.0
+    for block in blocks(num_models, num_records):
+        psi = influence(block)
+        rows += psi.sum(axis=1)
+        sums = psi.sum(axis=0)
+        columns += float(sums @ sums)
+        single += float(np.einsum("mn,mn->", psi, psi))
     between = num_models / max(num_models - 1, 1) * float(rows @ rows)
-    between += num_records / max(num_records - 1, 1) * float(columns @ columns)
+    between += num_records / max(num_records - 1, 1) * columns
     return max(between - single, single)

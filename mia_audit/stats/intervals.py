@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from mia_audit.stats.influence import Judgement, two_way_variance
+from mia_audit.stats.influence import (
+    Influence,
+    Judgement,
+    at,
+    blocks,
+    record_totals,
+    two_way_variance,
+)
 from mia_audit.stats.privacy_bounds import clopper_pearson
 
 NORMAL_QUANTILE = 1.96
@@ -85,35 +92,42 @@ class Bootstrap:
         rng = np.random.default_rng(self.seed)
         rows = rng.multinomial(num_models, np.full(num_models, 1 / num_models), self.draws)
         columns = rng.multinomial(num_records, np.full(num_records, 1 / num_records), self.draws)
-        weight = np.where(view.mask, view.weight, 0.0)
-        above = np.einsum("bn,bn->b", rows.astype(float) @ view.psi, columns)
-        below = np.einsum("bn,bn->b", rows.astype(float) @ weight, columns)
+        above, below = np.zeros(self.draws), np.zeros(self.draws)
+        for block in blocks(num_models, num_records):
+            weight = view.mask[:, block] * at(view.weight, block)
+            for total, part in ((above, view.influence(block)), (below, weight)):
+                total += np.einsum("bn,bn->b", rows.astype(float) @ part, columns[:, block])
         low, high = np.quantile(view.rate + above / below, [0.025, 0.975])
         return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
 
 
 @dataclass(frozen=True, eq=False)
 class RateView:
-    """A rate over the entries of `mask`, their weights in it and its influences [M, N]."""
+    """A rate over the entries of `mask`, their weights in it and the influence of each."""
 
     rate: float
     hits: float
     mask: NDArray[np.bool_]
     weight: float | NDArray
-    psi: NDArray[np.float64]
+    influence: Influence
+
+    @property
+    def variance(self) -> float:
+        """Two-way clustered variance of the rate."""
+        return two_way_variance(self.influence, *self.mask.shape)
 
 
 def tpr_view(judged: Judgement) -> RateView:
     """The TPR of a judgement."""
-    hits = float(np.where(judged.inside, judged.hits, 0).sum())
-    return RateView(judged.tpr, hits, judged.inside, judged.in_weight, judged.psi)
+    hits = float(record_totals(judged.hits, judged.inside).sum())
+    return RateView(judged.tpr, hits, judged.inside, judged.in_weight, judged.tpr_influence)
 
 
 def fpr_view(judged: Judgement) -> RateView:
     """The FPR of a judgement, its cut-off taken as given."""
-    hits = float(np.where(judged.outside, judged.hits, 0).sum())
+    hits = float(record_totals(judged.hits, judged.outside).sum())
     weight = 1 / max(int(judged.outside.sum()), 1)
-    return RateView(judged.fpr, hits, judged.outside, weight, judged.psi_fpr)
+    return RateView(judged.fpr, hits, judged.outside, weight, judged.fpr_influence)
 
 
 def interval_method(name: str) -> IntervalMethod:
@@ -161,14 +175,14 @@ def _clustered(
     if trials == 0:
         return NOTHING
     quantile = t_quantile(*view.mask.shape)
-    variance = two_way_variance(view.psi)
+    variance = view.variance
     if view.hits >= FEW_HITS and 0 < view.rate < 1:
         return logit_interval(view.rate, variance, quantile)
     laxer = view_of(judge(min(10 * level, 0.3)))
     inflation = max(
         1.0,
         variance_inflation(view.rate, variance, trials),
-        variance_inflation(laxer.rate, two_way_variance(laxer.psi), trials),
+        variance_inflation(laxer.rate, laxer.variance, trials),
     )
     return few_hits_interval(view.rate, trials, inflation, quantile)
 

@@ -51,7 +51,7 @@ def check_normality(panel: Panel, alphas: Sequence[float]) -> Normality:
     judged = judge(level)
     lower, _ = Clustered().bounds(judge, judged, level).fpr
     ratio = judged.fpr / level
-    expected = stats.norm.isf(LEVELS)
+    expected = np.asarray(stats.norm.isf(LEVELS))
     return Normality(
         skewness,
         kurtosis,
@@ -68,7 +68,7 @@ def warning_text(ratio: float, ratio_lower: float, level: float, floored: float)
     if ratio_lower > 1 and ratio > 1.1:
         parts.append(
             "Out scores have a heavier upper tail than the normal: the exact-t rule reaches an "
-            f"FPR of {ratio * level:.2g} at α = {level:g}; read the normal-theory rows with that FPR."
+            f"FPR of {ratio * level:.2g} at α = {level:g}; normal-theory rows claim too little."
         )
     if floored > FLOORED_LIMIT:
         parts.append(
@@ -111,6 +111,7 @@ def normal_score_quantiles(panel: Panel) -> NDArray[np.float64]:
     if not outside.any():
         return np.full(len(LEVELS), np.nan)
     n = num_out_shadows(panel.members[:, ::step])[outside]
-    g = stats.norm.isf(stats.t.sf(panel.z[:, ::step][outside] / np.sqrt(1 + 1 / n), n - 1))
+    upper_tail = stats.t.sf(panel.z[:, ::step][outside] / np.sqrt(1 + 1 / n), n - 1)
+    g = np.asarray(stats.norm.isf(upper_tail))
     above = np.array(LEVELS) * g.size
     return np.where(above >= 10, np.quantile(g, 1 - np.array(LEVELS)), np.nan)

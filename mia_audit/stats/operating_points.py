@@ -52,18 +52,18 @@ class Contestant:
 def contestants(panel: Panel, direction: str = "positive") -> Iterator[Contestant]:
     """The pooled methods of a table, one after the other, so that one at a time is in memory."""
     masks = (panel.inside, panel.outside)
-    yield Contestant("naive", UNDIRECTED, PooledJudge(panel.llr, *masks))
+    yield Contestant("naive", UNDIRECTED, panel.naive)
     if panel.statistic is not None:
         yield Contestant("attack", UNDIRECTED, PooledJudge(panel.statistic, *masks))
-    z = panel.directed(direction)
-    pooled = PooledJudge(z, *masks)
+    pooled = panel.pooled(direction)
+    z = pooled.statistic
     yield Contestant("post_empirical", direction, pooled)
     yield Contestant("post_conditional", direction, BinJudge(z, panel.covariate, *masks))
     yield Contestant("post_normal", direction, FixedJudge(z, *masks, normal_cutoff))
     yield Contestant("post_student_t", direction, StudentJudge(pooled))
     yield Contestant("post_student_t_exact", direction, FixedJudge(z, *masks, exact_of(panel)))
-    z = panel.directed("estimated")
-    pooled = PooledJudge(z, *masks)
+    pooled = panel.pooled("estimated")
+    z = pooled.statistic
     yield Contestant("post_empirical_estimated", "estimated", pooled)
     yield Contestant("post_normal_estimated", "estimated", FixedJudge(z, *masks, normal_cutoff))
     yield Contestant("post_student_t_estimated", "estimated", StudentJudge(pooled))

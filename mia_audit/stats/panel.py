@@ -4,10 +4,12 @@ Shapes: M models, N records. Built once per evaluation, by blocks of records.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mia_audit.stats.judges import PooledJudge
 from mia_audit.stats.moments import VARIANCE_FLOOR, Moments
 from mia_audit.stats.standardisation import moment_blocks, standardise_block
 
@@ -58,6 +60,22 @@ class Panel:
     def num_models(self) -> int:
         """M."""
         return int(self.members.shape[0])
+
+    @cached_property
+    def naive(self) -> PooledJudge:
+        """LiRA's likelihood ratio under one cut-off."""
+        return PooledJudge(self.llr, self.inside, self.outside)
+
+    @cached_property
+    def positive(self) -> PooledJudge:
+        """The standardised scores under one cut-off."""
+        return PooledJudge(self.z, self.inside, self.outside)
+
+    def pooled(self, direction: str) -> PooledJudge:
+        """The standardised scores of a direction under one cut-off."""
+        if direction == "positive":
+            return self.positive
+        return PooledJudge(self.directed(direction), self.inside, self.outside)
 
     def directed(self, direction: str) -> NDArray[np.float64]:
         """z, turned round for `estimated` where the estimated effect is negative."""
@@ -120,7 +138,8 @@ def full_moments(members: NDArray[np.bool_], moments: Moments) -> tuple[NDArray,
     Leaving out a model that trained on the record changes nothing in the out class, and the other
     way round; so corrected moments (finite population) come through corrected.
     """
-    any_in, any_out = members.any(axis=0), ~members.all(axis=0)
+    any_in = np.asarray(members.any(axis=0))
+    any_out = np.asarray(~members.all(axis=0))
     row_in, row_out = members.argmax(axis=0), members.argmin(axis=0)
     columns = np.arange(members.shape[1])
 

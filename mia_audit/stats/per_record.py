@@ -69,7 +69,7 @@ def record_table(
         "tpr": np.array([found.tpr for found in analytic]),
         "lower": np.array([found.lower for found in analytic]),
         "upper": np.array([found.upper for found in analytic]),
-        "tpr_empirical": np.array([own.record_tpr(own.mixed_hits(alpha)) for alpha in alphas]),
+        "tpr_empirical": np.array([own.rates(alpha, panel.inside) for alpha in alphas]),
         "fpr": np.array([record_fpr(pooled, alpha) for alpha in alphas]),
         "fpr_naive": np.array([record_fpr(naive, alpha) for alpha in alphas]),
         "delta": panel.records.delta,

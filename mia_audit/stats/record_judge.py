@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mia_audit.stats.influence import Judgement
+from mia_audit.stats.influence import Judgement, record_totals
 from mia_audit.stats.judges import slope
 
 
@@ -46,26 +46,30 @@ class RecordJudge:
         found = self.ascending[position, np.arange(num_records)]
         return np.where(rank == 0, np.inf, np.where(rank > self.n_out, -np.inf, found))
 
-    def mixed_hits(self, level: float) -> NDArray[np.float64]:
-        """[M, N] decisions in [0, 1]; a tie with a cut-off is none."""
+    def two_cuts(self, level: float) -> list[tuple[NDArray[np.float64], NDArray[np.bool_]]]:
+        """The two cuts that are mixed: weights [N] and decisions [M, N]; a tie is no hit."""
         expected = level * (self.n_out + 1)
         rank = np.floor(expected + 1e-9 * np.maximum(1, expected)).astype(np.int64)
         rest = np.maximum(expected - rank, 0.0)
-        hits = (1 - rest) * (self.scores > self.largest(rank))
-        hits += rest * (self.scores > self.largest(rank + 1))
-        return hits
+        return [
+            (1 - rest, self.scores > self.largest(rank)),
+            (rest, self.scores > self.largest(rank + 1)),
+        ]
 
-    def record_tpr(self, hits: NDArray) -> NDArray[np.float64]:
-        """[N] each record's TPR; nan without in entries."""
-        return mean_by_record(hits, self.inside, self.n_in)
+    def rates(self, level: float, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """[N] mean decision of each record over the entries of `mask`; nan without any."""
+        count = mask.sum(axis=0)
+        parts = [w * mean_by_record(cut, mask, count) for w, cut in self.two_cuts(level)]
+        return parts[0] + parts[1]
 
     def tpr_at(self, level: float) -> float:
         """Mean over records of the TPR at `level`."""
-        return float(np.nanmean(self.record_tpr(self.mixed_hits(level))))
+        return float(np.nanmean(self.rates(level, self.inside)))
 
     def __call__(self, level: float) -> Judgement:
         """Decisions at `level`."""
-        hits = self.mixed_hits(level)
+        (first, cut), (second, next_cut) = self.two_cuts(level)
+        hits = first * cut + second * next_cut
         num_records = max(int((self.n_in > 0).sum()), 1)
         return Judgement(
             hits,
@@ -73,7 +77,7 @@ class RecordJudge:
             self.outside,
             in_weight=1 / np.maximum(self.n_in, 1) / num_records,
             out_weight=slope(self.tpr_at, level) / np.maximum(self.n_out, 1) / num_records,
-            out_rate=np.nan_to_num(mean_by_record(hits, self.outside, self.n_out)),
+            out_rate=np.nan_to_num(self.rates(level, self.outside)),
             estimated=True,
             fpr_by_construction=True,
         )
@@ -83,5 +87,4 @@ def mean_by_record(
     hits: NDArray, mask: NDArray[np.bool_], count: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """[N] mean of `hits` over the entries of `mask`; nan for a record without any."""
-    total = np.where(mask, hits, 0).sum(axis=0, dtype=float)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return np.where(count > 0, record_totals(hits, mask) / np.maximum(count, 1), np.nan)

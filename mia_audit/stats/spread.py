@@ -50,8 +50,7 @@ def fpr_spread(
 
 def half_judge(half: Panel, method: str, direction: str) -> PooledJudge:
     """The rule on one half of the models, with that half's moments and cut-off."""
-    statistic = half.llr if method == "naive" else half.directed(direction)
-    return PooledJudge(statistic, half.inside, half.outside)
+    return half.naive if method == "naive" else half.pooled(direction)
 
 
 def record_fpr(judge: PooledJudge, alpha: float) -> NDArray[np.float64]:

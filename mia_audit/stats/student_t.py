@@ -28,7 +28,7 @@ def fit_degrees_of_freedom(values: NDArray) -> float:
 
     normal = 0.5 * float(np.mean(squares)) + 0.5 * np.log(2 * np.pi)
     found = optimize.minimize_scalar(
-        loss, bounds=(np.log(0.05), np.log(LARGEST)), method="bounded", options={"xatol": 1e-6}
+        loss, bounds=(np.log(0.05), np.log(LARGEST)), method="bounded", options={"xatol": 1e-5}
     )
     df = float(np.exp(found.x))
     return np.inf if found.fun >= 0 or df > 0.99 * LARGEST else df
