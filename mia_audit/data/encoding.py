@@ -131,6 +131,9 @@ def as_text(values: pd.Series) -> pd.Series:
     import pandas as pd
 
     text = values.astype(object)
-    if pd.api.types.is_float_dtype(values.dtype):
-        text = text.map(lambda x: int(x) if float(x).is_integer() else x, na_action="ignore")
-    return text.map(str, na_action="ignore").astype(object).where(text.notna(), None)
+    write = _write_float if pd.api.types.is_float_dtype(values.dtype) else str
+    return text.map(write, na_action="ignore").astype(object).where(text.notna(), None)
+
+
+def _write_float(x: float) -> str:
+    return str(int(x)) if float(x).is_integer() else str(x)

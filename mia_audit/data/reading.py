@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t", "|")
 SNIFFED_ROWS = 50
+DECIMAL_COMMA = r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?"
 OTHER_FORMATS = {
     b"PK\x03\x04": "a spreadsheet or zip archive",
     b"\xd0\xcf\x11\xe0": "a spreadsheet",
@@ -103,6 +103,9 @@ def _read_csv(path: str, content: bytes, separator: str | None) -> Reading:
     text, notes = _decode(path, content)
     if separator is None:
         separator = sniff_separator(text)
+    separator = separator.replace("\\t", "\t")
+    if len(separator) != 1:
+        raise ValueError(f"dataset.separator={separator!r}: one character, or null to find it out.")
     header, fields = _first_rows(text, separator)
     # Rows one field longer than the header: row names in front (R), or a separator at the end.
     longer = bool(fields) and all(len(row) == len(header) + 1 for row in fields)
@@ -216,9 +219,9 @@ def _read_decimal_commas(frame: pd.DataFrame) -> list[str]:
         if pd.api.types.is_numeric_dtype(present.dtype) or present.empty:
             continue
         text = present.astype(str)
-        whole = text.map(lambda x: re.fullmatch(r"[-+]?\d+(,\d+)?", x) is not None).all()
-        if whole and text.str.contains(",").any():
-            frame[name] = pd.to_numeric(frame[name].astype(object).str.replace(",", "."))
+        if text.str.fullmatch(DECIMAL_COMMA).all() and text.str.contains(",").any():
+            plain = frame[name].astype(object).str.replace(".", "").str.replace(",", ".")
+            frame[name] = pd.to_numeric(plain)
             read.append(name)
     return [f"The comma in {_quoted(read)} was read as a decimal point."] if read else []
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LISTED = 20
-LEAST_NUMBERS = 0.5
+FIRST = 100
+LEAST_SHARE = 0.5
 UNNAMED = ("unnamed_", "Unnamed: ", "__index_level_")
 
 
@@ -127,7 +128,7 @@ class Table:
         for name in frame.columns.difference([*left_out], sort=False):
             if _is_counter(frame[name], name):
                 notes.append(f"Column {name!r} only counts the rows and is left out.")
-            elif label_text(frame[name]).equals(labels):
+            elif _repeats(frame[name], labels):
                 notes.append(f"Column {name!r} repeats the target and is left out.")
             elif name in reading.repeated.get(self.target, []):
                 raise ValueError(
@@ -144,7 +145,7 @@ class Table:
             return categories(values, name, max_categories=self.max_categories, wanted=True)
         if name in self.numeric:
             share = to_numbers(values).notna().sum() / max(values.notna().sum(), 1)
-            if share < LEAST_NUMBERS:
+            if share < LEAST_SHARE:
                 raise ValueError(
                     f"dataset.numeric lists {name!r}, but only {share:.0%} of its values are "
                     "numbers."
@@ -159,6 +160,13 @@ def _is_counter(values: pd.Series, name: str) -> bool:
         return False
     x = to_numbers(values).to_numpy()
     return any(np.array_equal(x, np.arange(len(x)) + start) for start in (0, 1))
+
+
+def _repeats(values: pd.Series, labels: pd.Series) -> bool:
+    """Whether a column holds the labels; the first rows settle it for nearly all columns."""
+    if not label_text(values.iloc[:FIRST]).equals(labels.iloc[:FIRST]):
+        return False
+    return label_text(values).equals(labels)
 
 
 def _copies(table: pd.DataFrame, y: NDArray[np.int64]) -> list[str]:

@@ -48,12 +48,15 @@ def read_target(values: pd.Series, name: str) -> Target:
     label = {value: at for at, value in enumerate(classes)}
     notes = []
     if len(rows) < len(text):
-        notes.append(f"{len(text) - len(rows):,} of {len(text):,} rows have no label; left out.")
-    notes += [
-        f"Class {value!r} has a single record, which the models without it know nothing of."
-        for value in classes
-        if counts[value] == 1
-    ]
+        notes.append(
+            f"{len(text) - len(rows):,} of {len(text):,} rows have no label and are left out."
+        )
+    single = [repr(value) for value in classes if counts[value] == 1]
+    if single:
+        notes.append(
+            f"Classes with a single record, which models without it know nothing of: "
+            f"{', '.join(single)}."
+        )
     y = np.asarray(text.iloc[rows].map(label), dtype=np.int64)
     return Target(y, rows, tuple(classes), tuple(notes))
 

@@ -96,8 +96,8 @@ def test_other_separators(load, separator: str) -> None:
 
 
 def test_decimal_commas(load) -> None:
-    data = load("a;c;y\n1,5;u;0\n2;v;1\n3,25;u;0\n", encoding=Encoding.codes)
-    np.testing.assert_array_equal(column(data, "a"), [1.5, 2, 3.25])
+    data = load("a;b;y\n1,5;1.234,5;0\n2;7;1\n3,25;2.000;0\n", encoding=Encoding.codes)
+    np.testing.assert_array_equal(data.X, [[1.5, 1234.5], [2, 7], [3.25, 2000]])
     assert noted(data, "comma in 'a'")
 
 
@@ -145,7 +145,7 @@ def test_many_categories_keep_the_most_frequent(load) -> None:
 def test_class_of_a_single_row(load) -> None:
     data = load("a,y\n1,u\n2,v\n3,u\n4,w\n5,v\n")
     assert data.class_counts.tolist() == [2, 2, 1]
-    assert noted(data, "Class 'w' has a single record")
+    assert noted(data, "single record", "'w'")
 
 
 def test_infinite_and_huge_numbers(load) -> None:
@@ -261,6 +261,7 @@ def test_targets_of_every_kind(load, labels: list[str], names: tuple[str, ...]) 
 
 def test_rows_without_a_label_are_left_out(load) -> None:
     data = load("a,y\n1,0\n2,\n3,1\n7,inf\n4,0\n")
+    assert data.class_names == ("0", "1")
     assert data.rows.tolist() == [0, 2, 4]
     assert noted(data, "2 of 5 rows have no label")
 
@@ -315,6 +316,7 @@ def test_compressed_and_remote_files(tmp_path: Path) -> None:
         ("a,y\n1,0\n2,1\n", {"drop": ["y"]}, "'y', which is the target"),
         ("a,y\n1,0\n2,1\n", {"numeric": ["a"], "categorical": ["a"]}, "in dataset.numeric and"),
         ("a,y\nu,0\nv,1\n", {"numeric": ["a"]}, "only 0% of its values are numbers"),
+        ("a,y\n1,0\n2,1\n", {"separator": ";;"}, "one character"),
         ("a,y\n1,0\n2,1\n", {"max_categories": 1}, "max_categories=1"),
         ("a,y\n" + "".join(f"1,{at}\n" for at in range(200)), {}, "200 different values"),
         ("a,y\n" + "".join(f"1,{at}.5\n" for at in range(30)), {}, "as a quantity has"),
