@@ -6,7 +6,7 @@ So each entry has its own variance in one class and its column's in the other.
 
 import numpy as np
 
-from mia_audit.stats.moments import VARIANCE_FLOOR, Block, ClassSums, degrees
+from mia_audit.stats.moments import VARIANCE_FLOOR, Block, degrees
 
 
 def log_likelihood_ratio(block: Block) -> np.ndarray:
@@ -20,7 +20,7 @@ def log_likelihood_ratio(block: Block) -> np.ndarray:
     block.spread(block.sums_in.mean, block.sums_out.mean, out=table)
     np.subtract(block.centred, table, out=result)
     np.square(result, out=result)
-    block.spread(_precision(block.sums_in), _precision(block.sums_out), out=table)
+    block.spread(1 / block.sums_in.variance(), 1 / block.sums_out.variance(), out=table)
     result *= table
     result -= own
     variance *= table
@@ -46,8 +46,3 @@ def _own_class(block: Block) -> np.ndarray:
     square /= variance
     square *= block.spread(stretch_out * left_out, stretch_in * left_in, out=table)
     return square
-
-
-def _precision(sums: ClassSums) -> np.ndarray:
-    """1/variance of a class as a whole, [w]."""
-    return 1.0 / np.maximum(sums.squares / degrees(sums.count, 1), VARIANCE_FLOOR)

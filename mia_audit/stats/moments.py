@@ -43,6 +43,10 @@ class ClassSums:
     mean: np.ndarray
     squares: np.ndarray
 
+    def variance(self) -> np.ndarray:
+        """Variance of the class as a whole, floored; nan with fewer than two models."""
+        return np.maximum(self.squares / degrees(self.count, 1), VARIANCE_FLOOR)
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -102,6 +106,25 @@ class Block:
         return self.spread(other, own) if kind == "in" else self.spread(own, other)
 
 
+@dataclass(frozen=True, eq=False)
+class GivenBlock:
+    """Some columns of given moments, read like a `Block`."""
+
+    columns: slice
+    scores: np.ndarray  # [M, N], like the moments
+    moments: Moments
+
+    def left_out(self, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+        """(score − mean', variance'), each float64 [M, w]."""
+        mean, variance = getattr(self.moments, f"mean_{kind}"), getattr(self.moments, f"var_{kind}")
+        at = (slice(None), self.columns)
+        return self.scores[at] - mean[at], variance[at]
+
+    def shadows(self, kind: Kind) -> np.ndarray:
+        """Number of other models of one class, [M, w]."""
+        return getattr(self.moments, f"n_{kind}")[:, self.columns]
+
+
 def leave_one_out_blocks(scores: np.ndarray, members: np.ndarray) -> Iterator[Block]:
     """The score matrix [M, N] as column blocks, left to right. ValueErrors as `check_matrices`."""
     check_matrices(scores, members)
@@ -114,6 +137,19 @@ def leave_one_out_blocks(scores: np.ndarray, members: np.ndarray) -> Iterator[Bl
         columns = slice(start, min(start + width, num_records))
         shaped = [_leading(array, columns.stop - start) for array in (position, *work)]
         yield _block(scores[:, columns], members[:, columns], columns, *shaped)
+
+
+def moment_blocks(
+    scores: np.ndarray, members: np.ndarray, moments: Moments | None = None
+) -> Iterator["Block | GivenBlock"]:
+    """Column blocks with their left-out deviations, cut from `moments` [M, N] where given."""
+    if moments is None:
+        yield from leave_one_out_blocks(scores, members)
+        return
+    check_matrices(scores, members)
+    width = max(1, BLOCK_ENTRIES // len(scores))
+    for start in range(0, scores.shape[1], width):
+        yield GivenBlock(slice(start, min(start + width, scores.shape[1])), scores, moments)
 
 
 def _leading(array: np.ndarray, width: int) -> np.ndarray:
