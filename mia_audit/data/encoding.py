@@ -130,10 +130,15 @@ def as_text(values: pd.Series) -> pd.Series:
     """Categories as text, whole numbers without a decimal point, missing values as None."""
     import pandas as pd
 
+    kind = values.dtype
+    if isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(kind):
+        codes, levels = pd.factorize(values)  # few levels, written once each
+        names = np.array([*(_write(level) for level in levels), None], dtype=object)
+        return pd.Series(names[codes], index=values.index, name=values.name, dtype=object)
     text = values.astype(object)
-    write = _write_float if pd.api.types.is_float_dtype(values.dtype) else str
-    return text.map(write, na_action="ignore").astype(object).where(text.notna(), None)
+    return text.map(str, na_action="ignore").astype(object).where(text.notna(), None)
 
 
-def _write_float(x: float) -> str:
-    return str(int(x)) if float(x).is_integer() else str(x)
+def _write(level: object) -> str:
+    whole = isinstance(level, float | np.floating) and float(level).is_integer()
+    return str(int(level)) if whole else str(level)  # type: ignore[call-overload]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FILES = Path(__file__).parent / "files"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnownTable:
     """What is fixed about a known table: its columns, its classes, and where it comes from.
 

@@ -1,5 +1,6 @@
 """The bundled tables: published counts, constants in the code, both encodings, the network."""
 
+import functools
 import hashlib
 import sys
 from types import ModuleType
@@ -7,6 +8,7 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
+from omegaconf import OmegaConf, ValidationError
 
 from mia_audit.data import Adult, CreditDefault, Encoding, GermanCredit, Source, draw_pool
 from mia_audit.data.adult import ADULT
@@ -81,9 +83,8 @@ def test_adult_codes_are_the_papers_table() -> None:
     for column, name in enumerate(data.feature_names):
         expected = complete[name]
         if data.feature_kinds[column] == "code":
-            expected = expected.astype(str).map(
-                {level: at for at, level in enumerate(sorted(set(expected.astype(str))))}
-            )
+            levels = sorted(expected.unique())
+            expected = expected.astype(object).map({level: at for at, level in enumerate(levels)})
         np.testing.assert_array_equal(data.X[:, column], expected.to_numpy(dtype=np.float32))
 
 
@@ -190,6 +191,11 @@ def credit_as_openml_sends_it() -> pd.DataFrame:
     return frame.assign(y=frame["y"].astype(int).astype(str).astype("category"))
 
 
+@functools.cache
+def bundled_digest(table: KnownTable) -> str:
+    return NOUNS[table.name]().load().digest
+
+
 @pytest.mark.parametrize(
     ("table", "source", "answer"),
     [
@@ -207,7 +213,7 @@ def test_the_networks_table_is_the_bundled_one(
 ) -> None:
     monkeypatch.setattr("mia_audit.data.known.fetch", lambda *_args, **_ids: answer())
     data = NOUNS[table.name](source=source).load()
-    assert data.digest == NOUNS[table.name]().load().digest
+    assert data.digest == bundled_digest(table)
     assert not any("differs" in note for note in data.notes)
 
 
@@ -253,3 +259,13 @@ def test_a_missing_package_or_network_is_one_sentence(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "sklearn.datasets", stub)
     with pytest.raises(ValueError, match="source=openml got no answer"):
         GermanCredit(source=Source.openml).load()
+
+
+@pytest.mark.parametrize("noun", NOUNS.values())
+def test_nouns_are_structured_configs(noun: type) -> None:
+    config = OmegaConf.merge(
+        OmegaConf.structured(noun), {"encoding": "codes", "pool": None, "balanced": True}
+    )
+    assert OmegaConf.to_object(config) == noun(pool=None, balanced=True, encoding=Encoding.codes)
+    with pytest.raises(ValidationError, match="encoding"):
+        OmegaConf.merge(OmegaConf.structured(noun), {"encoding": "onehot"})
