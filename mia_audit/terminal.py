@@ -12,8 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from mia_audit.report.context import ReportContext
+from mia_audit.report.sentences import (
+    accuracy_line,
+    epsilon_line,
+    headline,
+    named_line,
+    selection_line,
+)
 from mia_audit.report.tables import MAIN_METHODS, PointTable, Row, point_table
-from mia_audit.report.sentences import accuracy_line, epsilon_line, headline, selection_line
 
 if TYPE_CHECKING:
     from mia_audit.audit import AuditResult
@@ -33,6 +39,9 @@ def print_audit(console: Console, result: AuditResult, context: ReportContext) -
         existing = point_table(result.target.points)
         console.print(_points(existing))
         _print_notes(console, existing)
+        line = named_line(result.target.selection, "the existing model")
+        _print_wrapped(console, Text(f"{line}."))
+        console.print()
     console.print(_facts(result, context))
     console.print()
     _print_wrapped(console, Text(str(headline(result.evaluation.points)), style="bold"))

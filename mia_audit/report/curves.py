@@ -26,8 +26,8 @@ def draw_roc(evaluation: Evaluation, attack: str) -> bytes:
     axes.plot([floor, 1], [floor, 1], color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
     legend, lowest = [], min(evaluation.alphas)
     curves = (
-        (HEADLINE, evaluation.roc, "Calibrated"),
         ("naive", evaluation.roc_naive, "Naive LiRA"),
+        (HEADLINE, evaluation.roc, "Calibrated"),
     )
     for method, roc, name in curves:
         look, shown = label_of(method), (roc.fpr > 0) & (roc.tpr > 0)
@@ -36,7 +36,7 @@ def draw_roc(evaluation: Evaluation, attack: str) -> bytes:
         )
         lowest = min(lowest, float(roc.tpr[shown][0]))
         _draw_points(axes, evaluation, method, look)
-        legend.append((look.colour, f"{name}\nAUC {roc.auc:.3f}"))
+        legend.insert(0, (look.colour, f"{name}\nAUC {roc.auc:.3f}"))
     if _draw_points(axes, evaluation, "attack", label_of("attack")):
         legend.append((label_of("attack").colour, f"Chosen attack\n{attack}"))
     if _draw_points(axes, evaluation, "per_record", label_of("per_record"), linestyle=_DASHED):

@@ -23,7 +23,7 @@ class MethodLabel:
 
 _LABELS = {
     "naive": MethodLabel(
-        "Naive LiRA, one cut-off",
+        "Naive LiRA",
         "Naive LiRA",
         "One cut-off on the likelihood ratios of all records together: the false-positive rate "
         "is met on average only, and some records bear far more of it than others.",
@@ -31,29 +31,29 @@ _LABELS = {
         "s",
     ),
     "attack": MethodLabel(
-        "Chosen attack, one cut-off",
+        "Chosen attack",
         "Chosen attack",
         "The attack chosen in the configuration, with one cut-off for all records together.",
         "#B5548F",
         "D",
     ),
     "post_empirical": MethodLabel(
-        "Calibrated, empirical cut-off",
+        "Calibrated, empirical",
         "Calibrated (headline)",
         "Scores standardised record by record, then one cut-off read from the non-member scores: "
         "every record has the same false-positive rate. This is the headline.",
         "#0072B2",
     ),
     "post_conditional": MethodLabel(
-        "Calibrated, conditional cut-off",
-        "Calibrated, cond.",
+        "Calibrated, conditional",
+        "Conditional",
         "As the headline, with a cut-off of its own for records of similar difficulty, so that "
         "differences in the shape of the scores are followed.",
         "#3F9FD8",
         "^",
     ),
     "post_normal": MethodLabel(
-        "Calibrated, normal cut-off",
+        "Calibrated, normal",
         "Normal",
         "The cut-off of a normal distribution: with few models it lets through more false "
         "positives than it says.",
@@ -61,21 +61,21 @@ _LABELS = {
         "v",
     ),
     "post_student_t": MethodLabel(
-        "Calibrated, fitted Student-t cut-off",
+        "Calibrated, fitted Student-t",
         "Student-t, fitted",
         "The cut-off of a Student-t distribution fitted to all non-member scores.",
         "#7A9A01",
         ">",
     ),
     "post_student_t_exact": MethodLabel(
-        "Calibrated, exact Student-t cut-off",
+        "Calibrated, exact Student-t",
         "Student-t, exact",
         "The cut-off that is exact when scores are normal, for any number of models.",
         "#009E73",
         "P",
     ),
     "per_record": MethodLabel(
-        "Each record on its own, empirical",
+        "Per record, empirical",
         "Per record",
         "A cut-off for every record from its own non-member scores: the reference, noisy when "
         "models are few. Its false-positive rate equals the level by construction.",
@@ -83,7 +83,7 @@ _LABELS = {
         "x",
     ),
     "per_record_normal": MethodLabel(
-        "Each record on its own, normal theory",
+        "Per record, normal theory",
         "Per record, normal",
         "The same reference computed from the means and variances of each record, if its scores "
         "are normal.",
@@ -113,7 +113,7 @@ def label_of(method: str, *, attack: str = "") -> MethodLabel:
         )
     if method == "attack" and attack:
         base = _LABELS["attack"]
-        return replace(base, title=f"{attack}, one cut-off", short=_fit(f"Attack: {attack}"))
+        return replace(base, title=f"Chosen attack, {attack}", short=_fit(f"Attack: {attack}"))
     return _LABELS.get(method) or MethodLabel(method, _fit(method), "", QUIET)
 
 

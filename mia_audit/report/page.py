@@ -9,9 +9,9 @@ import mia_audit
 from mia_audit.report import views
 from mia_audit.report.context import ReportContext
 from mia_audit.report.selected import selection_view
+from mia_audit.report.sentences import headline, what_it_does_not_mean, what_it_means
 from mia_audit.report.style import DPI
 from mia_audit.report.tables import MAIN_METHODS, point_table, remaining_methods
-from mia_audit.report.sentences import headline, what_it_does_not_mean, what_it_means
 
 if TYPE_CHECKING:
     from mia_audit.audit import AuditResult

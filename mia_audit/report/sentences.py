@@ -12,6 +12,7 @@ from mia_audit.stats.evaluation import OperatingPoint
 
 if TYPE_CHECKING:
     from mia_audit.stats.ptdi_audit import SelectionAudit, SelectionCurve
+    from mia_audit.stats.ptdi_target import TargetSelection
 
 _PREFERRED_LEVEL = 0.01
 
@@ -131,16 +132,20 @@ def epsilon_line(measured: float, claimed: float | None) -> str:
     return f"{found}; claimed {claimed:.3g}: {verdict}"
 
 
+def named_line(named: "TargetSelection", model: str) -> str:
+    """How many candidates of one model were named, at what level, and how many wrongly."""
+    chosen = named.selection
+    size = int(chosen.indices.size)
+    line = (
+        f"{size:,} of {chosen.num_candidates:,} candidates of {model} named at a false discovery "
+        f"rate of {level(chosen.alpha)}"
+    )
+    return f"{line}, {percent(named.false_discovery_proportion)} of them wrongly" if size else line
+
+
 def selection_line(selection: "SelectionAudit") -> str:
     """The named model's selection, then what selection achieves over all models."""
-    named, chosen = selection.named, selection.selection
-    count = int(chosen.indices.size)
-    line = (
-        f"{count:,} of {chosen.num_candidates:,} candidates of model {selection.target} named "
-        f"at a false discovery rate of {level(chosen.alpha)}"
-    )
-    if count:
-        line += f", {percent(named.false_discovery_proportion)} of them wrongly"
+    line = named_line(selection.named, f"model {selection.target}")
     curve = selection_curve(selection)
     if curve is None:
         return line

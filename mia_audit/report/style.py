@@ -10,7 +10,7 @@ WIDTH = 7.2
 _FONTS = ("Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans")
 
 
-def rules() -> dict[str, Any]:
+def rules() -> Any:
     """Settings for `matplotlib.rc_context`."""
     from matplotlib import font_manager
 

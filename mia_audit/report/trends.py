@@ -37,7 +37,7 @@ def draw_convergence(points: list[ConvergencePoint]) -> bytes:
             _draw_series(above, chosen, method, "tpr")
             if method != "per_record":
                 _draw_series(below, chosen, method, "fpr")
-        above.set_title(f"At {level(alpha)}")
+        above.set_title(f"At {level(alpha)} FPR")
         _finish(above, below, sorted({p.num_models for p in points}))
     grid[0, 0].set_ylabel("True-positive rate")
     grid[1, 0].set_ylabel("FPR over level")

@@ -8,6 +8,7 @@ import numpy as np
 from mia_audit.report.context import ReportContext
 from mia_audit.report.exposure import exposed_table
 from mia_audit.report.labels import label_of
+from mia_audit.report.selected import existing_view
 from mia_audit.report.sentences import accuracy_line, headline_point
 from mia_audit.report.tables import point_table
 from mia_audit.report.words import MISSING, duration, interval, level, number, percent
@@ -60,8 +61,8 @@ def warnings(result: "AuditResult") -> list[str]:
         found.append(f"{evaluation.nan_entries:,} scores had too few models with or without their "
                      "record to be judged, and are left out of every row.")  # fmt: skip
     if evaluation.floored_share > 0.01:
-        found.append(f"{percent(evaluation.floored_share)} of the scores do not vary between models: "
-                     "they are saturated, and nothing can be told from them.")  # fmt: skip
+        found.append(f"{percent(evaluation.floored_share)} of the scores do not vary between "
+                     "models: they are saturated, and nothing can be told from them.")  # fmt: skip
     if evaluation.negative_share > 0.05:
         found.append(f"On {percent(evaluation.negative_share)} of the records membership clearly "
                      "lowers the score; the attack looks for a rise and misses them.")  # fmt: skip
@@ -71,10 +72,10 @@ def warnings(result: "AuditResult") -> list[str]:
 def spread_rows(result: "AuditResult") -> list[tuple[str, ...]]:
     """Spread of the records' false-positive rates: one row a method and level."""
     rows = sorted(result.evaluation.spread, key=lambda s: (-s.alpha, s.method != "naive"))
+    values = [map(percent, (row.raw, row.reference, row.excess)) for row in rows]
     return [
-        (label_of(row.method).title, level(row.alpha))
-        + tuple(percent(value) for value in (row.raw, row.reference, row.excess))
-        for row in rows
+        (label_of(row.method).title, level(row.alpha), *cells)
+        for row, cells in zip(rows, values, strict=True)
     ]
 
 
@@ -103,8 +104,9 @@ def needed_rows(result: "AuditResult") -> list[tuple[str, str, str]]:
     rows = []
     for row in result.models_needed:
         width = row["half_width"]
-        wanted = (f"one record's rate to within ±{percent(width, 0)}" if math.isfinite(width)
-                  else "a cut-off for each record on its own")  # fmt: skip
+        wanted = "a cut-off for each record on its own"
+        if math.isfinite(width):
+            wanted = f"the rate of one record to within ±{100 * width:.0f} points"
         rows.append((level(row["alpha"]), wanted, f"{int(row['num_models']):,}"))
     return rows
 
@@ -144,4 +146,5 @@ def target_view(result: "AuditResult") -> dict[str, Any] | None:
         "num_members": target.num_members,
         "num_non_members": target.num_non_members,
         "table": point_table(target.points),
+        "selection": existing_view(target.selection, result.record_ids),
     }

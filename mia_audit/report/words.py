@@ -11,8 +11,8 @@ def level(alpha: float) -> str:
 
 
 def decimals_at(alpha: float) -> int:
-    """Decimals of a percentage that keep three digits at the size of `alpha`."""
-    return max(1, 2 + math.ceil(-math.log10(100 * alpha) - 1e-9))
+    """Decimals of the percentages in a table at level `alpha`: one at 10%, two at 1% and 0.1%."""
+    return 1 if alpha >= 0.05 else max(2, 1 + math.ceil(-math.log10(100 * alpha) - 1e-9))
 
 
 def percent(value: float, decimals: int | None = None) -> str:
