@@ -59,7 +59,10 @@ def test_capacity_depends_on_the_settings_alone() -> None:
     assert largest_training_set(1000, 1000) == 1000
 
 
-@pytest.mark.parametrize(("size", "words"), [(0, "0 records, fewer"), (90, "90 records, but with num_train=50 at most 80")])
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 records, fewer"), (90, "90 records, but with num_train=50 at most 80")],
+)
 def test_names_a_training_set_that_does_not_fit(size: int, words: str) -> None:
     members = np.zeros((2, 100), dtype=bool)
     members[0, :50] = members[1, :size] = True
