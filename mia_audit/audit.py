@@ -10,29 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
+from mia_audit.attacks import Attack, LiRA
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.stats.convergence import ConvergencePoint, convergence
 from mia_audit.stats.evaluation import Evaluation, OperatingPoint, evaluate
 from mia_audit.stats.measured_epsilon import measured_epsilon
 from mia_audit.stats.member_share import ShareEstimator, Subtraction
+from mia_audit.stats.num_models import num_models_needed
 from mia_audit.stats.population import population_points
-from mia_audit.stats.privacy_bounds import num_models_needed
 from mia_audit.stats.ptdi_audit import SelectionAudit, audit_selection
 from mia_audit.stats.thresholds import standardise
 from mia_audit.target import ExistingTarget, TargetResult, judge_target
-
-
-class Attack(Protocol):
-    """A membership statistic for every model as target; higher means member."""
-
-    @property
-    def name(self) -> str: ...
-
-    def statistic(self, scores: np.ndarray, members: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +83,7 @@ def audit(
     evaluation = evaluate(
         scores,
         members,
-        statistic=None
-        if settings.attack.name == "lira"
-        else settings.attack.statistic(scores, members),
+        statistic=_statistic(matrix, settings.attack),
         alphas=tuple(settings.alphas),
         intervals=settings.intervals,
     )
@@ -114,6 +103,11 @@ def audit(
     )
 
 
+def _statistic(matrix: ScoreMatrix, attack: Attack) -> np.ndarray | None:
+    """The chosen attack's output; plain LiRA is in every table already, as `naive`."""
+    return None if attack == LiRA() else attack.statistic(matrix.scores, matrix.members)
+
+
 def _select(matrix: ScoreMatrix, settings: AuditSettings) -> SelectionAudit:
     """PTDI on every target, on the post-processed scores that the headline uses."""
     return audit_selection(
@@ -131,9 +125,11 @@ def _population(matrix: ScoreMatrix, settings: AuditSettings) -> list[OperatingP
     if not settings.population_correction:
         return []
     return population_points(
-        matrix.scores, matrix.members, num_train=float(matrix.members.sum(1).mean()),
+        matrix.scores,
+        matrix.members,
         alphas=settings.alphas,
-    )  # fmt: skip
+        num_train=float(matrix.members.sum(axis=1).mean()),
+    )
 
 
 def _measured_epsilon(matrix: ScoreMatrix, settings: AuditSettings) -> float:

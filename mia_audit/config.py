@@ -6,16 +6,22 @@ The only file that imports Hydra and OmegaConf. A job is a function of the compo
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
-from mia_audit.interruption import INTERRUPTED, TERMINATED, Terminated, say_how_to_resume, terminable
+from mia_audit.config_errors import added_key, one_line, sentence
+from mia_audit.interruption import (
+    INTERRUPTED,
+    TERMINATED,
+    Terminated,
+    say_how_to_resume,
+    terminable,
+)
 from mia_audit.masking import masked
 from mia_audit.schema import GROUPS, AuditConfig, Composed
 
@@ -59,9 +65,13 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
         return 0
     _keep_hydra_quiet()
     statuses: list[int] = []
+    faults: list[Exception] = []  # raised again outside Hydra, which would add its own lines
 
     def task(config: object) -> None:
-        statuses.append(_run_one(name, job, config))
+        try:
+            statuses.append(_run_one(name, job, config))
+        except Exception as fault:
+            faults.append(fault)
 
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
@@ -78,6 +88,8 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
         except Terminated:
             say_how_to_resume(name, arguments)
             return TERMINATED
+    if faults:
+        raise faults[0]
     return max(statuses, default=0)
 
 
@@ -117,13 +129,17 @@ def quoted(argument: str) -> str:
         return f"{key}='{escaped}'"
 
 
+def choices(group: str) -> list[str]:
+    """The names that `group=` takes."""
+    return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+
+
 def help_text(name: str) -> str:
     """What `--help` prints; reads the conf folder only, so that it answers at once."""
     lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} [group=choice …] [key=value …]\n"]
     lines.append("groups:")
-    for group in GROUPS:
-        names = sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
-        lines.append(f"  {group}={'|'.join(names)}")
+    for group in (*GROUPS, "experiment"):
+        lines.append(f"  {group}={'|'.join(choices(group))}")
     lines.append("\nkeys, with their defaults (a group's own keys: --cfg job):")
     text = (conf_folder() / "audit.yaml").read_text(encoding="utf-8")
     lines += [f"  {line}" for line in text.partition("# keys\n")[2].splitlines()]
@@ -135,7 +151,9 @@ def _keep_hydra_quiet() -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"
 
 
-def _hydra_main(name: str, task: Callable[[object], None], arguments: list[str], scratch: str) -> None:
+def _hydra_main(
+    name: str, task: Callable[[object], None], arguments: list[str], scratch: str
+) -> None:
     import hydra
 
     register()
@@ -147,7 +165,7 @@ def _run_one(name: str, job: Job, config: object) -> int:
     try:
         return job(_composed(name, config))
     except ValueError as error:
-        print(_one_line(str(error)), file=sys.stderr)
+        print(one_line(str(error)), file=sys.stderr)
         return USER_MISTAKE
     except _omegaconf_error() as error:
         print(_sentence(name, error), file=sys.stderr)
@@ -166,44 +184,35 @@ def _composed(name: str, config: object) -> Composed:
     from omegaconf import DictConfig, OmegaConf
 
     assert isinstance(config, DictConfig)
+    overrides = list(HydraConfig.get().overrides.task) if HydraConfig.initialized() else []
+    for override in overrides:
+        if override[0] in "+~":
+            raise ValueError(added_key(override))
     settings = OmegaConf.to_object(config)
     assert isinstance(settings, AuditConfig)
-    overrides = list(HydraConfig.get().overrides.task) if HydraConfig.initialized() else []
     return Composed(
         settings,
         yaml=masked(OmegaConf.to_yaml(config, resolve=True)),
-        values=cast("dict[str, Any]", OmegaConf.to_container(config, resolve=True, enum_to_str=True)),
+        values=_masked_leaves(OmegaConf.to_container(config, resolve=True, enum_to_str=True)),
         command=masked(" ".join(["python -m", f"jobs.{name}", *overrides])),
-        given=tuple(override.lstrip("+~").split("=")[0] for override in overrides),
+        given=tuple(override.split("=")[0] for override in overrides),
     )
 
 
+def _masked_leaves(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _masked_leaves(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_masked_leaves(value) for value in node]
+    return masked(node) if isinstance(node, str) else node
+
+
 def _sentence(name: str, error: Exception) -> str:
-    """One sentence for a composition error: the key, what is wrong, the nearest valid one."""
-    text = str(error)
-    cause = error.__cause__ or error.__context__
-    if cause is not None and "not in struct" in str(cause):
-        text = str(cause)
-    if match := re.search(r"Could not override '([^']+)'", str(error)):
-        return _unknown_key(name, match[1])
-    if match := re.search(r"Key '([^']+)' (?:is )?not in", text):
-        return _unknown_key(name, match[1])
-    if match := re.search(r"Could not find '([^/']+)/([^']+)'", text):
-        return _unknown_choice(match[1], match[2])
-    if match := re.search(r"full_key: (\S+)", text):
-        return f"{match[1]}: {_one_line(text.split('full_key')[0])}"
-    return _one_line(text)
-
-
-def _unknown_key(name: str, key: str) -> str:
-    near = difflib.get_close_matches(key, list(_valid_keys(name)), n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else "see --help for the keys that exist."
-    return f"{key}: there is no such key; {hint}"
-
-
-def _unknown_choice(group: str, choice: str) -> str:
-    names = sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
-    return f"{group}={choice}: there is no such choice; the choices are {', '.join(names)}."
+    return sentence(
+        error,
+        keys=_valid_keys(name),
+        choices={group: choices(group) for group in (*GROUPS, "experiment")},
+    )
 
 
 def _valid_keys(name: str) -> Iterator[str]:
@@ -213,15 +222,11 @@ def _valid_keys(name: str) -> Iterator[str]:
 
     def walk(node: DictConfig, prefix: str) -> Iterator[str]:
         for key in node:
-            yield f"{prefix}{key}"
+            yield f"{prefix}{key!s}"
             child = node._get_node(key)
             if isinstance(child, DictConfig) and not child._is_none():
-                yield from walk(child, f"{prefix}{key}.")
+                yield from walk(child, f"{prefix}{key!s}.")
 
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
         yield from walk(hydra.compose(name), "")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(masked(text).split())

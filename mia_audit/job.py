@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -62,10 +63,10 @@ def run_audit(composed: Composed) -> int:
 def _external(composed: Composed) -> Judged:
     config = composed.settings
     settings = audit_settings(config)
-    matrix = external(config, composed.given)
+    matrix, notes = external(config, composed.given)
     target = external_target(config, matrix)
     tracking.prepare(config.tracking)
-    return Judged(matrix, target, settings, Provenance.external(config))
+    return Judged(matrix, target, settings, Provenance.external(config, notes))
 
 
 def _trained(composed: Composed, console: Console) -> Judged | None:
@@ -75,9 +76,9 @@ def _trained(composed: Composed, console: Console) -> Judged | None:
     describe_plan(prepared, console)
     if config.dry_run:
         return None
-    workers = start_workers(prepared, config.cluster)
-    tracking.prepare(config.tracking)
-    if workers is not None:
-        workers.result()
+    with ThreadPoolExecutor(1) as background:
+        tracked = background.submit(tracking.prepare, config.tracking)
+        start_workers(prepared, config.cluster)
+        tracked.result()
     matrix = train_missing(prepared, config.cluster, console)
     return Judged(matrix, prepared.target, prepared.audit, Provenance.of(prepared, matrix))

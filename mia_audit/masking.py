@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_IN_URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<user>[^/@\s:]*):(?P<secret>[^/@\s]+)@", re.I)
+_IN_URI = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<user>[^/@\s:]*):(?P<secret>[^/@\s]+)@", re.I
+)
 _IN_QUERY = re.compile(
     r"(?P<key>[?&;](?:[a-z_.-]*(?:token|secret|password|signature|key|sig)))=(?P<secret>[^&\s;]+)",
     re.I,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from mia_audit.audit import AuditSettings
 from mia_audit.data import draw_pool
 from mia_audit.external import read_matrices, read_target
@@ -53,8 +55,11 @@ def prepare(config: AuditConfig) -> Prepared:
     )
 
 
-def external(config: AuditConfig, given: Sequence[str]) -> ScoreMatrix:
-    """The score matrix named by `scores=`, after refusing keys that only training would use."""
+def external(config: AuditConfig, given: Sequence[str]) -> tuple[ScoreMatrix, tuple[str, ...]]:
+    """The score matrix named by `scores=` and notes on how it was understood.
+
+    Raises ValueError for keys that only training would use, and for matrices that cannot be read.
+    """
     assert config.scores is not None
     for group in ("dataset", "model", "defence"):
         if any(key == group or key.startswith(f"{group}.") for key in given):
@@ -62,9 +67,12 @@ def external(config: AuditConfig, given: Sequence[str]) -> ScoreMatrix:
                 f"{group}: cannot be combined with scores={config.scores}, which are audited as"
                 f" they are; leave {group} out."
             )
-    scores, members = read_matrices(config.scores)
-    check_selection_target(config, len(scores))
-    return ScoreMatrix.external(scores, members)
+    found = read_matrices(config.scores)
+    num_models, num_records = found.scores.shape
+    check_selection_target(config, num_models)
+    unknown = np.full(num_models, np.nan, dtype=np.float32)
+    matrix = ScoreMatrix(found.scores, found.members, np.arange(num_records), unknown, unknown)
+    return matrix, found.notes
 
 
 def external_target(config: AuditConfig, matrix: ScoreMatrix) -> ExistingTarget | None:
@@ -112,11 +120,13 @@ def _check_levels(key: str, levels: Sequence[float]) -> None:
 
 
 def _target(config: AuditConfig, num_records: int) -> ExistingTarget | None:
-    paths = config.target.scores, config.target.members
-    if paths == (None, None):
+    scores_path, members_path = config.target.scores, config.target.members
+    if scores_path is None and members_path is None:
         return None
-    if None in paths:
-        missing = "target.scores" if config.target.scores is None else "target.members"
+    if scores_path is None or members_path is None:
+        missing = "target.scores" if scores_path is None else "target.members"
         raise ValueError(f"{missing}: give both target.scores and target.members, or neither.")
-    scores, members = read_target(*paths, num_records=num_records, scale=config.target.scale)
+    scores, members = read_target(
+        scores_path, members_path, num_records=num_records, scale=config.target.scale
+    )
     return ExistingTarget(scores, members)

@@ -52,9 +52,9 @@ class Provenance:
         )
 
     @classmethod
-    def external(cls, config: AuditConfig) -> Provenance:
-        note = f"scores and membership were read from {config.scores} as they are"
-        return cls("external", "external", "external", "external", notes=(note,))
+    def external(cls, config: AuditConfig, notes: tuple[str, ...]) -> Provenance:
+        read = f"Scores and membership were read from {config.scores} as they are."
+        return cls("external", "external", "external", "external", notes=(read, *notes))
 
 
 def publish(
@@ -71,7 +71,7 @@ def publish(
     report = render_report(result, context, figures)
     REPORT.write_text(report, encoding="utf-8")
     link = _log(result, matrix, provenance, composed, report, figures)
-    print_audit(console, result, replace(context, run_link=link.address))
+    print_audit(console, result, replace(context, run_link=_where(link)))
 
 
 def _context(provenance: Provenance, composed: Composed, matrix: ScoreMatrix) -> ReportContext:
@@ -145,3 +145,7 @@ def _dataset(provenance: Provenance) -> tracking.DatasetInput:
     return tracking.DatasetInput(
         provenance.dataset, provenance.digest, dict(provenance.profile), source=provenance.dataset
     )
+
+
+def _where(link: tracking.RunLink) -> str:
+    return f"{link.url} (start '{link.command}' first)" if link.command else link.url

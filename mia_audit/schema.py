@@ -89,7 +89,7 @@ class Target:
 
     scores: str | None = None
     members: str | None = None
-    scale: TargetScale = TargetScale.phi
+    scale: TargetScale | None = None
 
 
 @dataclass

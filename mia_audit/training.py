@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-
 from rich.console import Console
 
 from mia_audit.plan import Plan
@@ -11,7 +9,7 @@ from mia_audit.preparation import Prepared
 from mia_audit.progress import Progress, named_models
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.store import Store
-from mia_audit.sweep import Cluster, run_sweep, start
+from mia_audit.sweep import Cluster, connect, run_sweep
 
 
 def describe_plan(prepared: Prepared, console: Console) -> None:
@@ -29,11 +27,13 @@ def describe_plan(prepared: Prepared, console: Console) -> None:
         console.print(line, markup=False, highlight=False)
 
 
-def start_workers(prepared: Prepared, cluster: Cluster) -> Future[None] | None:
-    """Start Ray beside other slow starts; None when there is nothing to train."""
-    if not prepared.store.missing(prepared.plan):
-        return None
-    return start(cluster, modules=(type(prepared.plan.model).__module__, "torch"))
+def start_workers(prepared: Prepared, cluster: Cluster) -> None:
+    """Start Ray, unless there is nothing to train.
+
+    To be called from the main thread: Ray's processes end with the thread that started them.
+    """
+    if prepared.store.missing(prepared.plan):
+        connect(cluster, modules=(type(prepared.plan.model).__module__, "torch"))
 
 
 def train_missing(prepared: Prepared, cluster: Cluster, console: Console) -> ScoreMatrix:

@@ -50,7 +50,9 @@ def test_imports_follow_the_layers(path: Path) -> None:
         assert owners is None or layer in owners, f"{path} imports {name}"
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "stats"], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if p.parent.name == "stats"], ids=lambda p: p.name
+)
 def test_statistics_use_numpy_and_scipy_alone(path: Path) -> None:
     assert {name.split(".")[0] for name in imported(path)} <= STATS_MAY_USE
 
