@@ -24,6 +24,7 @@ class Progress:
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console()
         self._bar: Bar | None = None
+        self._noted: set[str] = set()
 
     @contextmanager
     def of(self, planned: int, *, held: int) -> Iterator[None]:
@@ -59,6 +60,12 @@ class Progress:
         self._failed += len(causes)
         if causes:
             self._show()
+
+    def note(self, sentence: str) -> None:
+        """Say something once."""
+        if sentence not in self._noted:
+            self._noted.add(sentence)
+            self._print(sentence)
 
     def _show(self) -> None:
         if self._bar is not None:

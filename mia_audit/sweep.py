@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import importlib
 import logging
+import math
 import os
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mia_audit.cluster import Cluster, no_answer
 from mia_audit.plan import Plan
 from mia_audit.progress import Progress
 from mia_audit.sharding import cut_into_shards, cut_into_stacks
@@ -29,47 +30,6 @@ from mia_audit.train_shard import ShardResult, ShardWork, train_shard
 # Tasks waiting beyond those that run: keeps workers busy and tells an autoscaler to grow.
 _AHEAD = 4
 _POLL = 5.0  # seconds between looks at the size of the cluster
-
-
-@dataclass
-class Cluster:
-    """Where models are trained.
-
-    address: of a running Ray cluster; RAY_ADDRESS if unset, else this machine.
-    num_cpus: worker processes on this machine (all cores if unset); one thread each.
-    num_gpus: GPUs on this machine, or with an address any number above 0: each task then takes
-        one GPU, or that fraction of one.
-    models_per_shard: models a task, rounded up to whole stacks; chosen for you if unset.
-    max_retries: how often a shard is tried again after its worker died.
-    """
-
-    address: str | None = None
-    num_cpus: int | None = None
-    num_gpus: float = 0
-    models_per_shard: int | None = None
-    max_retries: int = 3
-
-    @property
-    def device(self) -> str:
-        """Follows from the request: a task without a GPU may still see one."""
-        return "cuda" if self.num_gpus > 0 else "cpu"
-
-    @property
-    def resolved_address(self) -> str:
-        return self.address or os.environ.get("RAY_ADDRESS") or "local"
-
-    def check(self) -> None:
-        """Raises ValueError with one sentence for settings that cannot work."""
-        for key in ("num_cpus", "models_per_shard"):
-            value = getattr(self, key)
-            if value is not None and value < 1:
-                raise ValueError(f"cluster.{key}={value}: must be at least 1, or null.")
-        for key in ("num_gpus", "max_retries"):
-            value = getattr(self, key)
-            if value < 0:
-                raise ValueError(f"cluster.{key}={value}: must be at least 0.")
-        if self.num_gpus > 0 and self.resolved_address == "local":
-            _check_local_gpus(self.num_gpus)
 
 
 @dataclass(frozen=True)
@@ -86,7 +46,8 @@ class SweepReport:
 def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
     """Start Ray on this machine or join a cluster; nothing happens when that is done already.
 
-    Local workers begin to import `modules` (such as the one that defines the model) at once.
+    Local workers begin to import `modules` (such as the one that defines the model) at once. To
+    be called from a thread that lives on: Ray's processes end with the one that started them.
     Raises ValueError when no cluster answers at the address.
     """
     import ray
@@ -99,32 +60,21 @@ def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
     os.environ.setdefault("RAY_task_oom_retries", str(cluster.max_retries))  # unset: for ever
     address = cluster.resolved_address
     local: dict[str, Any] = {}
-    if address == "local":
+    if cluster.is_local:
         local = {
             "num_cpus": cluster.num_cpus,
-            "num_gpus": -int(-cluster.num_gpus // 1),
+            "num_gpus": math.ceil(cluster.num_gpus),
             "include_dashboard": False,
         }
     try:
         with _own_signal_handlers():
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
     except ConnectionError as error:
-        raise ValueError(
-            f"cluster.address={address}: no Ray cluster answers there; check the address, or leave "
-            "it out to train on this machine."
-        ) from error
-    if address == "local" and modules:
+        raise no_answer(address) from error
+    if cluster.is_local and modules:
         warm = ray.remote(num_cpus=1)(_import_modules)
         for _ in range(_num_workers(cluster)):
             warm.remote(tuple(modules))
-
-
-def start(cluster: Cluster, *, modules: Sequence[str] = ()) -> Future[None]:
-    """`connect` in the background, beside other slow starts; `.result()` waits for it."""
-    pool = ThreadPoolExecutor(1)
-    future = pool.submit(connect, cluster, modules=modules)
-    pool.shutdown(wait=False)
-    return future
 
 
 def disconnect() -> None:
@@ -187,7 +137,7 @@ def _results(
     """Submit the shards with back-pressure and yield results as they come."""
     import ray
 
-    workers = _num_workers(cluster)
+    workers = max(1, _num_workers(cluster))
     stack = plan.model.stack(cluster.device)
     waiting = deque(
         cut_into_shards(
@@ -215,6 +165,8 @@ def _results(
                     yield ShardResult([], dict.fromkeys(models, _cause(error, cluster)))
         if not ready:
             workers = _num_workers(cluster)
+            if not workers:
+                progress.note(_waiting(cluster))
 
 
 def _work(plan: Plan, models: range, device: str) -> ShardWork:
@@ -231,14 +183,19 @@ def _task_options(cluster: Cluster) -> dict[str, Any]:
 
 
 def _num_workers(cluster: Cluster) -> int:
-    """Tasks that the cluster can run at once, at least one."""
+    """Tasks that the cluster can run at once."""
     import ray
 
     resources = ray.cluster_resources()
     workers = resources.get("CPU", 0)
     if cluster.num_gpus > 0:
         workers = min(workers, resources.get("GPU", 0) / min(1, cluster.num_gpus))
-    return max(1, int(workers))
+    return int(workers)
+
+
+def _waiting(cluster: Cluster) -> str:
+    gpus = f" and {min(1, cluster.num_gpus):g} GPU" if cluster.num_gpus > 0 else ""
+    return f"No node of the cluster offers 1 CPU{gpus} yet: waiting for one."
 
 
 def _cause(error: Exception, cluster: Cluster) -> str:
@@ -257,17 +214,6 @@ def _cause(error: Exception, cluster: Cluster) -> str:
 def _import_modules(names: Sequence[str]) -> None:
     for name in names:
         importlib.import_module(name)
-
-
-def _check_local_gpus(wanted: float) -> None:
-    import torch
-
-    found = torch.cuda.device_count()
-    if found < wanted:
-        raise ValueError(
-            f"cluster.num_gpus={wanted:g}: torch finds {found} CUDA devices on this machine; set "
-            "cluster.num_gpus=0, or cluster.address to a cluster that has them."
-        )
 
 
 @contextmanager

@@ -73,6 +73,14 @@ def test_failures_are_named_with_their_cause(clock: Clock) -> None:
     ]
 
 
+def test_a_note_is_said_once() -> None:
+    console = Console(record=True, file=io.StringIO(), width=200)
+    progress = Progress(console)
+    progress.note("No node yet.")
+    progress.note("No node yet.")
+    assert lines_of(console) == ["No node yet."]
+
+
 def test_a_terminal_gets_a_bar() -> None:
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=100)

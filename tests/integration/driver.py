@@ -4,12 +4,13 @@ import sys
 
 from rich.console import Console
 
+from mia_audit.cluster import Cluster
 from mia_audit.defences.none import NoDefence
 from mia_audit.models.mlp import MLP
 from mia_audit.plan import Plan, plan_sweep
 from mia_audit.progress import Progress
 from mia_audit.store import Store
-from mia_audit.sweep import Cluster, run_sweep
+from mia_audit.sweep import run_sweep
 from tests.integration.stand_ins import blobs
 
 

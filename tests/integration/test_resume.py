@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from mia_audit.cluster import Cluster
 from mia_audit.progress import Progress
 from mia_audit.store import Store
-from mia_audit.sweep import Cluster, disconnect, run_sweep
+from mia_audit.sweep import disconnect, run_sweep
 from mia_audit.train_shard import ShardWork, train_shard
 from tests.integration.driver import make_plan
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from mia_audit.cluster import Cluster
 from mia_audit.defences.none import NoDefence
 from mia_audit.models.mlp import MLP
 from mia_audit.plan import Plan, plan_sweep
@@ -15,7 +16,7 @@ from mia_audit.progress import Progress
 from mia_audit.shard import shard_models
 from mia_audit.stats.design import model_seeds
 from mia_audit.store import Store
-from mia_audit.sweep import Cluster, SweepReport, connect, disconnect, run_sweep
+from mia_audit.sweep import SweepReport, connect, disconnect, run_sweep
 from tests.integration.stand_ins import Deadly, Noise, Picky, blobs
 
 pytestmark = pytest.mark.integration
