@@ -56,7 +56,9 @@ def correct_finite_population(
     grow_in, grow_out = _factors(num_train, num_pool or scores.shape[1], noise_share)
     mean = np.where(members, moments.mean_in, moments.mean_out)
     stretch = np.where(members, 1 / np.sqrt(grow_in), 1 / np.sqrt(grow_out))
-    return mean + (scores - mean) * stretch, Moments(
+    # Without another shadow of its class an entry has no residual to stretch.
+    stretched = np.where(np.isnan(mean), scores, mean + (scores - mean) * stretch)
+    return stretched, Moments(
         moments.mean_in,
         moments.var_in / grow_in,
         moments.n_in,

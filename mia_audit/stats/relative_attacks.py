@@ -65,7 +65,7 @@ def _relative_to_classes(
     for columns in _columns(log_values):
         own, inside = log_values[:, columns].astype(np.float64), members[:, columns]
         average = _left_out_log_mean(own, ~inside)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             if offline_a is None:
                 average = np.logaddexp(average, _left_out_log_mean(own, inside))
             else:
