@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -26,7 +26,7 @@ _BROWSER_ARGUMENTS = (
 )
 
 
-def missing(what: str) -> None:
+def missing(what: str) -> NoReturn:
     """Skip the test, or fail it on a continuous-integration machine, which must have everything."""
     if os.environ.get("CI", "").lower() == "true":
         pytest.fail(f"{what} is missing on a CI machine")
@@ -96,13 +96,14 @@ def _wait_for(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """A headless Chromium (playwright's Browser), kept off the network but for what tests open."""
-    playwright = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else None
-    if playwright is None:
-        import playwright.sync_api as playwright
-    path = next((p for p in _BROWSER_PATHS if Path(p).exists()), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright")
+    path = next((path for path in _BROWSER_PATHS if Path(path).exists()), None)
     if path is None:
         missing("Chromium")
-    with playwright.sync_playwright() as driver:
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=list(_BROWSER_ARGUMENTS))
         yield browser
         browser.close()

@@ -1,4 +1,4 @@
-"""Audits as MLflow runs: the only part of the package that imports mlflow, and only inside functions.
+"""Audits as MLflow runs: the only part of the package that imports mlflow, inside functions.
 
 The driver alone talks to MLflow, once an audit: `prepare` before any training, `log_run` after it.
 """

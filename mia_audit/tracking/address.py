@@ -41,9 +41,11 @@ def check_uri(tracking: Tracking) -> None:
     uri = tracking.uri
     if is_server(uri):
         if not urlsplit(uri).hostname:
-            raise ValueError(f"tracking.uri={tracking.shown} names no host: write http://host:5000.")
+            raise ValueError(
+                f"tracking.uri={tracking.shown} names no host: write http://host:5000."
+            )
         return
-    if not uri.startswith("sqlite:///") or sqlite_path(uri).name in ("", ":memory:"):
+    if not uri.startswith("sqlite:///") or uri in ("sqlite:///", "sqlite:///:memory:"):
         raise ValueError(
             f"tracking.uri={tracking.shown} is not an address runs can be kept at: write "
             "sqlite:///mlflow.db for a file, or http://host:5000 for an MLflow server."
@@ -69,9 +71,14 @@ def client_uri(uri: str) -> str:
     return f"sqlite:///{sqlite_path(uri)}" + (f"?{query}" if query else "")
 
 
-def open_with(tracking: Tracking, experiment_id: str, run_id: str) -> str:
-    """What a user opens a run with: its web address, or the command that serves the file."""
+def page_url(tracking: Tracking, experiment_id: str, run_id: str) -> str:
+    """The page of a run, on the server or on the local one that `serve_command` starts."""
+    root = client_uri(tracking.shown) if is_server(tracking.uri) else "http://127.0.0.1:5000"
+    return f"{root}/#/experiments/{experiment_id}/runs/{run_id}"
+
+
+def serve_command(tracking: Tracking) -> str:
+    """The command that serves a tracking file; "" for an address that is a server already."""
     if is_server(tracking.uri):
-        root = mask_passwords(client_uri(tracking.uri))
-        return f"{root}/#/experiments/{experiment_id}/runs/{run_id}"
+        return ""
     return f"mlflow ui --backend-store-uri {shlex.quote(tracking.uri)}"

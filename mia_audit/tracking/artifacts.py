@@ -41,7 +41,7 @@ def log_arrays(
     max_mb: int,
     store_url: str,
 ) -> None:
-    """Log arrays as `.npy`; one above max_mb MiB as `<name>.json`, saying where the store has it."""
+    """Log arrays as `.npy`; one above max_mb MiB as `<name>.json`, naming the store that has it."""
     for name, array in arrays.items():
         path = Path(name)
         with tempfile.TemporaryDirectory() as folder:

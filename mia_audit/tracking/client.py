@@ -14,6 +14,7 @@ _ENVIRONMENT = {
     "DO_NOT_TRACK": "true",
     "GIT_PYTHON_REFRESH": "quiet",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # it would show passwords, too
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "5",  # about a minute of back-off, not MLflow's four
 }
 
@@ -27,8 +28,9 @@ def open_client(tracking: Tracking) -> "MlflowClient":
 
 
 def silence() -> None:
-    """Turn off telemetry, progress bars and the log lines of mlflow and alembic (errors reach the caller as exceptions).
+    """Turn off telemetry, progress bars and the log lines of mlflow and alembic.
 
+    Errors reach the caller as exceptions, so that a log line would only say them twice.
     What the user has set in the environment stands.
     """
     for name, value in _ENVIRONMENT.items():

@@ -15,7 +15,7 @@ from mia_audit.tracking.address import Tracking
 from mia_audit.tracking.client import open_client
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection
 
 
 def create_database(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import platform
 import subprocess
+from contextlib import suppress
 from importlib import metadata
 
 _PACKAGES = ("mia_audit", "numpy", "scipy", "torch", "scikit-learn", "tabpfn", "ray", "mlflow")
@@ -18,14 +19,12 @@ def git_dirty() -> bool:
 
 
 def environment() -> dict[str, str]:
-    """Versions of Python and of the packages that change numbers, as tags `version.<name>`."""
-    versions = {"version.python": platform.python_version()}
+    """The tag `versions`: Python and the packages that change numbers, in one readable line."""
+    found = [f"python {platform.python_version()}"]
     for package in _PACKAGES:
-        try:
-            versions[f"version.{package}"] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return versions
+        with suppress(metadata.PackageNotFoundError):
+            found.append(f"{package} {metadata.version(package)}")
+    return {"versions": ", ".join(found)}
 
 
 def _git(*arguments: str) -> str:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mia_audit.tracking.address import Tracking, TrackingError, mask_passwords, open_with
+from mia_audit.tracking.address import (
+    Tracking,
+    TrackingError,
+    mask_passwords,
+    page_url,
+    serve_command,
+)
 from mia_audit.tracking.artifacts import log_arrays, log_files
 from mia_audit.tracking.client import open_client
 from mia_audit.tracking.provenance import git_dirty, git_sha
@@ -25,16 +31,17 @@ if TYPE_CHECKING:
 
 _METRICS_A_BATCH = 1000
 _PARAMS_A_BATCH = 100
-_DIGEST_LENGTH = 36  # MLflow's limit; the whole digest is a tag of the dataset
+_DIGEST_LENGTH = 16  # MLflow takes 36, its table shows 16; the whole one is a tag of the dataset
 
 
 @dataclass(frozen=True)
 class RunLink:
-    """A logged run: its ids, and `address`: the page, or the command that serves it."""
+    """A logged run: its ids, its page, and for a file the command to start before opening it."""
 
     run_id: str
     experiment_id: str
-    address: str
+    url: str
+    command: str
 
 
 @dataclass(frozen=True)
@@ -61,19 +68,21 @@ def log_run(
     dataset: DatasetInput | None = None,
     store_url: str = "",
     parent_run_id: str | None = None,
+    started: float | None = None,
 ) -> RunLink:
     """Log one finished run and return where to see it.
 
     params may be nested; step_metrics hold a value a model; tables (rows as dicts) are keyed by
     their `.json` artifact path, files by artifact path (a str is the text itself), arrays by their
-    `.npy` path. The tag `mlflow.note.content` is the description on the run's page. Non-finite
-    metrics are left out. Raises ValueError for a metric name MLflow refuses, TrackingError when
+    `.npy` path. The tag `mlflow.note.content` is the description on the run's page; `started`
+    (seconds, `time.time()`) makes MLflow's duration that of the audit. Non-finite metrics are left
+    out. Raises ValueError for a metric name MLflow refuses, TrackingError when
     MLflow fails, after marking the run FAILED.
     """
     tables = tables or {}
     found = points(metrics, step_metrics or {})
     labels = {**_given_tags(tables, parent_run_id), **(tags or {})}
-    with _open_run(tracking, name, labels) as (client, link):
+    with _open_run(tracking, name, labels, started) as (client, link):
         _log_values(client, link.run_id, found, flat_params(params))
         if dataset is not None:
             _log_dataset(client, link.run_id, dataset)
@@ -85,7 +94,7 @@ def log_run(
 
 @contextmanager
 def _open_run(
-    tracking: Tracking, name: str, tags: Mapping[str, str]
+    tracking: Tracking, name: str, tags: Mapping[str, str], started: float | None
 ) -> Iterator[tuple["MlflowClient", RunLink]]:
     """A run that ends FINISHED, KILLED or FAILED: none is left running."""
     run_id = ""
@@ -94,10 +103,11 @@ def _open_run(
         ready = prepare(tracking)
         client = open_client(tracking)
         texts = {key: shorten(text(value), TAG_LENGTH) for key, value in tags.items()}
-        run = client.create_run(ready.experiment_id, run_name=name, tags=texts)
+        begun = int(1000 * (started or time.time()))
+        run = client.create_run(ready.experiment_id, begun, tags=texts, run_name=name)
         run_id = run.info.run_id
-        address = open_with(tracking, ready.experiment_id, run_id)
-        yield client, RunLink(run_id, ready.experiment_id, address)
+        url = page_url(tracking, ready.experiment_id, run_id)
+        yield client, RunLink(run_id, ready.experiment_id, url, serve_command(tracking))
         client.set_terminated(run_id, "FINISHED")
     except BaseException as error:
         failed = isinstance(error, Exception)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mia_audit.tracking.address import Tracking, check_uri, is_server, mask_passwords, sqlite_path
-from mia_audit.tracking.client import open_client
+from mia_audit.tracking.client import open_client, silence
 from mia_audit.tracking.database import create_database
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from mlflow.entities import Experiment
 
 _PATIENCE = 5.0  # seconds a server is given to answer
+
+# Versions of MLflow's page without a switch for it open on the table of runs because of this tag,
+# not on the traces of language models.
+_EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,11 @@ def prepare(tracking: Tracking) -> Ready:
 
 
 def _ready(tracking: Tracking, *, location: str | None) -> Ready:
+    silence()
     from mlflow.exceptions import MlflowException
 
-    client = open_client(tracking)
     try:
+        client = open_client(tracking)
         experiment = _find_or_create(client, tracking.experiment, location)
     except MlflowException as error:
         raise ValueError(_explain(tracking, str(error))) from error
@@ -64,7 +69,7 @@ def _find_or_create(client: "MlflowClient", name: str, location: str | None) -> 
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
         try:
-            client.create_experiment(name, artifact_location=location)
+            client.create_experiment(name, artifact_location=location, tags=_EXPERIMENT_TAGS)
         except MlflowException as error:
             if error.error_code != "RESOURCE_ALREADY_EXISTS":  # another driver was quicker
                 raise
@@ -131,7 +136,7 @@ def _check_file(tracking: Tracking, path: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One process at a time; the lock lies in the temporary directory, not beside the user's file."""
+    """One process at a time; the lock file is in the temporary directory, not the user's."""
     from filelock import FileLock
 
     digest = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
