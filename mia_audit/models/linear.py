@@ -1,14 +1,17 @@
 """Logistic regression with an L2 penalty, many at a time, solved to the optimum."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.models.logistic_loss import LogisticLoss
 from mia_audit.models.outputs import Logits
-from mia_audit.models.training import one_thread
+
+if TYPE_CHECKING:
+    import torch
+
+    from mia_audit.models.logistic_loss import LogisticLoss
 
 STACKS = {"cpu": 64, "cuda": 512}
 
@@ -54,6 +57,8 @@ class Logistic:
         slots: int [m], each model's place in the fixed stack (0 … m−1 if None).
         ValueError: a training set is empty, or the solver does not converge.
         """
+        from mia_audit.models.training import one_thread
+
         slots = np.arange(len(members)) if slots is None else np.asarray(slots)
         if not members.any(axis=1).all():
             model = int(members.any(axis=1).argmin())
@@ -73,12 +78,14 @@ class Logistic:
         *,
         num_train: int,
         device: str = "cpu",
-    ) -> tuple[torch.Tensor, LogisticLoss]:
+    ) -> "tuple[torch.Tensor, LogisticLoss]":
         """Coefficients [K, F + 1, stack] (intercept last; K = 1 for two classes) and their loss.
 
         The pool as a whole is solved first; its Hessian scales every model's problem, which then
         needs about ten evaluations instead of a hundred.
         """
+        from mia_audit.models.logistic_loss import LogisticLoss
+
         num_slots, num_records = self.stack(device), members.shape[1]
         average = np.full((num_records, 1), self.C * num_train / num_records)
         weights = np.zeros((num_records, num_slots))

@@ -1,18 +1,21 @@
 """The multilayer perceptron, trained many at a time."""
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
-import torch
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.models.batches import make_schedule
-from mia_audit.models.optimisers import SGD, Adam, Optimiser
 from mia_audit.models.outputs import Logits
-from mia_audit.models.stacked import StackedMLP
-from mia_audit.models.training import one_thread, train_stack
 
 STACKS = {"cpu": 32, "cuda": 512}
+
+
+class Optimiser(Enum):
+    """How a network's weights are updated."""
+
+    adam = "adam"
+    sgd = "sgd"
 
 
 @dataclass
@@ -76,59 +79,11 @@ class MLP:
             0 … m−1 if None. Equal slots give equal bits whatever else is trained beside them.
         ValueError: a training set is too small or too large for num_train.
         """
-        num_slots = self.stack(device)
+        from mia_audit.models.mlp_training import train_mlps
+
         slots = np.arange(len(members)) if slots is None else np.asarray(slots)
-        assert len(members) == len(seeds) == len(slots) <= num_slots
-        schedule = make_schedule(
-            members, slots, num_slots=num_slots, num_train=num_train, batch=self.batch
+        assert len(members) == len(seeds) == len(slots) <= self.stack(device)
+        values = train_mlps(
+            self, dataset, members, seeds, slots, num_train=num_train, device=device
         )
-        records = torch.from_numpy(dataset.X).to(device)
-        labels = torch.from_numpy(dataset.y).to(device)
-        network = self.network(dataset, num_slots, schedule.index_shape[2], device=device)
-        generators = draw_generators(seeds, slots, num_slots)
-        network.initialise(generators, slots)
-        with one_thread(device):
-            train_stack(
-                network,
-                schedule,
-                generators,
-                self.make_optimiser(network),
-                records,
-                labels,
-                epochs=self.epochs,
-            )
-            logits = network.predict(records)
-        return Logits(logits[slots])
-
-    def network(
-        self,
-        dataset: Dataset,
-        num_models: int,
-        batch_rows: int,
-        *,
-        device: str = "cpu",
-        dtype: torch.dtype = torch.float32,
-    ) -> StackedMLP:
-        """An untrained stack of this shape for a data set."""
-        sizes = (dataset.X.shape[1], *self.hidden, dataset.num_classes)
-        return StackedMLP(sizes, num_models, batch_rows, device=device, dtype=dtype)
-
-    def make_optimiser(self, network: StackedMLP) -> Adam | SGD:
-        """The optimiser of a stack, at step 0."""
-        buffers = network.parameters, network.gradient
-        if self.optimiser is Optimiser.adam:
-            return Adam(*buffers, lr=self.learning_rate, weight_decay=self.weight_decay)
-        return SGD(
-            *buffers,
-            lr=self.learning_rate,
-            momentum=self.momentum,
-            weight_decay=self.weight_decay,
-        )
-
-
-def draw_generators(seeds: np.ndarray, slots: np.ndarray, num_slots: int) -> list[torch.Generator]:
-    """A generator for every slot: a model's own seed, or a seed nothing depends on."""
-    generators = [torch.Generator() for _ in range(num_slots)]
-    for seed, slot in zip(seeds, slots, strict=True):
-        generators[slot].manual_seed(int(seed))
-    return generators
+        return Logits(values)

@@ -1,15 +1,6 @@
 """Optimisers over one flat parameter buffer: a step of every model is one fused kernel."""
 
-from enum import Enum
-
 import torch
-
-
-class Optimiser(Enum):
-    """How a network's weights are updated."""
-
-    adam = "adam"
-    sgd = "sgd"
 
 
 class Adam:

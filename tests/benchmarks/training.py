@@ -17,7 +17,8 @@ from torch import nn
 from torch.utils.data import DataLoader, Subset, TensorDataset
 
 from mia_audit.models.batches import make_schedule
-from mia_audit.models.mlp import MLP, draw_generators
+from mia_audit.models.mlp import MLP
+from mia_audit.models.mlp_training import build_network, build_optimiser, draw_generators
 from mia_audit.models.training import train_stack
 from tests.benchmarks.alternate import Timing, Variant, alternate, print_table
 from tests.models.tables import one_hot_table
@@ -50,14 +51,14 @@ def train_many(hidden: tuple[int, ...], num_models: int, epochs: int) -> None:
     model = MLP(hidden=list(hidden), epochs=epochs, batch=BATCH)
     slots = np.arange(num_models)
     schedule = make_schedule(members, slots, num_slots=num_models, num_train=NUM_TRAIN, batch=BATCH)
-    network = model.network(data, num_models, schedule.index_shape[2])
+    network = build_network(model, data, num_models, schedule.index_shape[2])
     generators = draw_generators(slots, slots, num_models)
     network.initialise(generators, slots)
     train_stack(
         network,
         schedule,
         generators,
-        model.make_optimiser(network),
+        build_optimiser(model, network),
         torch.from_numpy(data.X),
         torch.from_numpy(data.y),
         epochs=epochs,

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from mia_audit.models.batches import Schedule
-from mia_audit.models.mlp import MLP
-from mia_audit.models.optimisers import Optimiser
+from mia_audit.models.mlp import MLP, Optimiser
 from mia_audit.models.stacked import StackedMLP
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from mia_audit.models.mlp import MLP
-from mia_audit.models.optimisers import Optimiser
+from mia_audit.models.mlp import MLP, Optimiser
 from tests.models.tables import gaussian_table, make_table
 
 DATA = gaussian_table(400, 8, 3)

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from mia_audit.models.batches import make_schedule
-from mia_audit.models.mlp import MLP, draw_generators
-from mia_audit.models.optimisers import Optimiser
+from mia_audit.models.mlp import MLP, Optimiser
+from mia_audit.models.mlp_training import build_network, build_optimiser, draw_generators
 from mia_audit.models.training import train_stack
 from tests.models.reference import copy_generators, copy_model, train_reference
 from tests.models.tables import gaussian_table
@@ -39,14 +39,14 @@ def test_equals_models_trained_one_by_one(label: str, num_classes: int) -> None:
     assert len(set(members.sum(1))) == 3, "sets of unequal size are the point"
     slots = np.array([0, 2, 3])
     schedule = make_schedule(members, slots, num_slots=4, num_train=45, batch=config.batch)
-    network = config.network(data, 4, schedule.index_shape[2], dtype=torch.float64)
+    network = build_network(config, data, 4, schedule.index_shape[2], dtype=torch.float64)
     generators = draw_generators(np.array([5, 6, 7]), slots, 4)
     network.initialise(generators, slots)
     records, labels = torch.from_numpy(data.X).double(), torch.from_numpy(data.y)
     models = {slot: copy_model(network, slot) for slot in slots}
     for slot, model in models.items():
         train_reference(config, model, slot, schedule, copy_generators(generators), records, labels)
-    optimiser = config.make_optimiser(network)
+    optimiser = build_optimiser(config, network)
     train_stack(network, schedule, generators, optimiser, records, labels, epochs=config.epochs)
     logits = network.predict(records, chunk=32)
     for slot, model in models.items():
@@ -63,7 +63,7 @@ def test_equals_models_trained_one_by_one(label: str, num_classes: int) -> None:
 
 def test_initialises_as_torch_does() -> None:
     data = gaussian_table(20, 6, 3)
-    network = MLP(hidden=[4]).network(data, 2, 8)
+    network = build_network(MLP(hidden=[4]), data, 2, 8)
     network.initialise([torch.Generator().manual_seed(s) for s in (1, 2)], np.array([0, 1]))
     for slot, seed in enumerate((1, 2)):
         torch.manual_seed(seed)
@@ -75,7 +75,7 @@ def test_initialises_as_torch_does() -> None:
 
 def test_prediction_does_not_depend_on_the_chunk() -> None:
     data = gaussian_table(50, 6, 3)
-    network = MLP(hidden=[4]).network(data, 1, 8, dtype=torch.float64)
+    network = build_network(MLP(hidden=[4]), data, 1, 8, dtype=torch.float64)
     network.initialise([torch.Generator().manual_seed(1)], np.array([0]))
     records = torch.from_numpy(data.X).double()
     whole = network.predict(records)
