@@ -17,6 +17,7 @@ from mia_audit.report.sentences import (
     epsilon_line,
     headline,
     named_line,
+    population_line,
     selection_line,
 )
 from mia_audit.report.tables import MAIN_METHODS, PointTable, Row, point_table
@@ -98,6 +99,7 @@ def _facts(result: AuditResult, context: ReportContext) -> Table:
         "Accuracy": accuracy_line(result.train_accuracy, result.test_accuracy),
         "Epsilon": epsilon_line(result.epsilon_measured, result.epsilon_claimed),
         "Selection": "" if result.selection is None else selection_line(result.selection),
+        "Population": population_line(result.population),
         "Run": context.run_link,
         "Report": context.report_path,
     }

@@ -61,6 +61,13 @@ def test_the_lines_below_say_where_everything_is() -> None:
         assert expected in text
 
 
+def test_an_existing_model_and_the_population_are_reported() -> None:
+    text = printed(full_result(), 200)
+    assert "The existing model" in text
+    assert "candidates of the existing model named" in text
+    assert "20.0% at 10%, 2.0% at 1%, 0.20% at 0.1% (TPR at FPR" in text
+
+
 def test_a_long_address_is_folded_not_cut() -> None:
     result = result_of()
     address = "http://tracking.example/" + "x" * 120

@@ -24,7 +24,8 @@ def draw_roc(evaluation: Evaluation, attack: str) -> bytes:
     axes = figure.add_axes((0.1, 0.115, 0.72, 0.865))
     floor = 1 / max(2, int(evaluation.records["n_out"].sum()))
     axes.plot([floor, 1], [floor, 1], color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
-    legend, lowest = [], min(evaluation.alphas)
+    legend: list[tuple[str, str]] = []
+    lowest = min(evaluation.alphas)
     curves = (
         ("naive", evaluation.roc_naive, "Naive LiRA"),
         (HEADLINE, evaluation.roc, "Calibrated"),
@@ -40,10 +41,17 @@ def draw_roc(evaluation: Evaluation, attack: str) -> bytes:
     if _draw_points(axes, evaluation, "attack", label_of("attack")):
         legend.append((label_of("attack").colour, f"Chosen attack\n{attack}"))
     if _draw_points(axes, evaluation, "per_record", label_of("per_record"), linestyle=_DASHED):
-        legend.append((label_of("per_record").colour, "Per record\n(reference)"))
+        noisy = ", noisy" if _is_noisy(evaluation) else ""
+        legend.append((label_of("per_record").colour, f"Per record\n(reference{noisy})"))
     axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(lowest / 3, 1.3))
     _finish(axes, [*legend, (QUIET, "Guessing")])
     return to_png(figure)
+
+
+def _is_noisy(evaluation: Evaluation) -> bool:
+    """Whether a per-record point is drawn that has fewer than 10/α models."""
+    shown = [p for p in evaluation.points if p.method == "per_record" and p.tpr > 0]
+    return any(evaluation.num_models < 10 / p.alpha * (1 - 1e-9) for p in shown)
 
 
 def _draw_points(
@@ -83,14 +91,15 @@ def draw_quantiles(normality: Normality) -> bytes:
     ends = [float(np.nanmin(expected)), float(np.nanmax(expected))]
     axes.plot(ends, ends, color=INK, linewidth=1.1, linestyle=_DASHED)
     axes.plot(expected, observed, color=NON_MEMBER_COLOUR, marker="o", markersize=4)
+    last = int(np.flatnonzero(np.isfinite(observed)).max(initial=0))
     shares = [a for a in (0.5, 0.1, 0.01, 0.001, 0.0001) if ends[0] <= stats.norm.isf(a) <= ends[1]]
     axes.set_xticks(stats.norm.isf(shares), [f"highest\n{level(a)}" for a in shares])
     axes.set_xlabel("Non-member scores, in the order of a normal distribution")
     axes.set_ylabel("Quantile observed")
-    for (_, height), text, colour in (
-        ((ends[1], float(observed[-1])), "Observed", NON_MEMBER_COLOUR),
+    for end, text, colour in (
+        ((float(expected[last]), float(observed[last])), "Observed", NON_MEMBER_COLOUR),
         ((ends[1], ends[1]), "Normal", INK),
     ):
-        axes.annotate(text, (ends[1], height), xytext=(12, 0), textcoords="offset points",
+        axes.annotate(text, end, xytext=(12, 0), textcoords="offset points",
                       color=colour, va="center", annotation_clip=False)  # fmt: skip
     return to_png(figure)

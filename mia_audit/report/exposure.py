@@ -44,7 +44,7 @@ def exposed_table(result: "AuditResult") -> ExposedTable | None:
 def draw_exposed(table: ExposedTable) -> bytes:
     """A dot and its interval for each record, in the order of the ranking."""
     names, alpha = table.names, table.alpha
-    figure = new_figure(0.75 + 0.21 * len(names))
+    figure = new_figure(0.9 + 0.21 * len(names))
     bottom = 0.52 / figure.get_figheight()
     axes = figure.add_axes((0.12, bottom, 0.85, 0.97 - bottom))
     heights = np.arange(len(names))
@@ -61,9 +61,9 @@ def draw_exposed(table: ExposedTable) -> bytes:
         zorder=5,
     )
     axes.axvline(alpha, color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
-    axes.annotate("guessing", (alpha, len(names) - 0.4), xytext=(4, 0), va="bottom",
+    axes.annotate("guessing", (alpha, len(names) + 0.35), xytext=(4, 0), va="bottom",
                   textcoords="offset points", color=QUIET, fontsize=8.5)  # fmt: skip
-    axes.set(ylim=(len(names) - 0.3, -0.7), yticks=heights, yticklabels=names, xlim=(0, 1))
+    axes.set(ylim=(len(names) + 0.45, -0.7), yticks=heights, yticklabels=names, xlim=(0, 1))
     axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=8.5)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")

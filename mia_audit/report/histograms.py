@@ -26,7 +26,7 @@ def draw_record_fpr(evaluation: Evaluation) -> bytes:
     levels = sorted(range(len(evaluation.alphas)), key=lambda a: -evaluation.alphas[a])[:2]
     figure = new_figure(3.5)
     panels = figure.subplots(1, len(levels), squeeze=False)[0]
-    figure.subplots_adjust(left=0.095, right=0.985, bottom=0.15, top=0.89, wspace=0.2)
+    figure.subplots_adjust(left=0.095, right=0.97, bottom=0.15, top=0.89, wspace=0.2)
     for axes, a in zip(panels, levels, strict=True):
         _draw_rates(axes, evaluation, a)
         axes.set_title(f"Asked for: {level(evaluation.alphas[a])}")
@@ -96,9 +96,11 @@ def draw_densities(evaluation: Evaluation, cutoffs: dict[float, float]) -> bytes
         ("Non-members", densities.non_member, NON_MEMBER_COLOUR),
         ("Members", densities.member, MEMBER_COLOUR),
     )
+    stride = _bins_to_merge(int(evaluation.records["n_out"].sum()), densities.edges.size - 1)
     for name, density, colour in groups:
-        axes.stairs(density, densities.edges, color=colour, linewidth=1.8, label=name)
-        axes.stairs(density, densities.edges, color=colour, alpha=0.13, fill=True)
+        shown, edges = density.reshape(-1, stride).mean(axis=1), densities.edges[::stride]
+        axes.stairs(shown, edges, color=colour, linewidth=1.8, label=name)
+        axes.stairs(shown, edges, color=colour, alpha=0.13, fill=True)
     for alpha, cutoff in cutoffs.items():
         rule_of(axes, cutoff, level(alpha), colour=QUIET)
     axes.set(yticks=[], xlim=(densities.edges[0], densities.edges[-1]), ylim=(0, None))
@@ -107,6 +109,12 @@ def draw_densities(evaluation: Evaluation, cutoffs: dict[float, float]) -> bytes
     axes.set_xlabel("Standardised score, in standard deviations of a record's non-member scores")
     axes.legend(loc="upper left", borderaxespad=0)
     return to_png(figure)
+
+
+def _bins_to_merge(num_scores: int, num_bins: int) -> int:
+    """Neighbouring bins drawn as one, so that few scores do not look like noise."""
+    wanted = 1 if num_scores > 50_000 else 2 if num_scores > 10_000 else 4
+    return wanted if num_bins % wanted == 0 else 1
 
 
 def draw_models_accuracy(train: np.ndarray, test: np.ndarray) -> bytes:

@@ -90,6 +90,14 @@ _LABELS = {
         "#9AA1AC",
         "+",
     ),
+    "population": MethodLabel(
+        "For the population",
+        "Population",
+        "The mean over records if training sets were fresh draws from the population, computed "
+        "from corrected means and variances.",
+        "#8C6D31",
+        "h",
+    ),
     "target": MethodLabel(
         "The existing model",
         "Existing model",

@@ -42,7 +42,7 @@ def render_report(result: "AuditResult", context: ReportContext, figures: dict[s
         exposed=views.exposed_view(result),
         selection=selection_view(result),
         target=views.target_view(result),
-        population=point_table(result.population) if result.population else None,
+        population=views.population_table(result),
         needed=views.needed_rows(result),
         accuracy=views.accuracy_sentence(result),
         profile=views.profile(context),

@@ -35,8 +35,12 @@ class Headline:
 
 
 def headline_point(points: list[OperatingPoint]) -> OperatingPoint | None:
-    """The point to lead with: `post_empirical` at 1%, else the nearest level that has a number."""
-    usable = [p for p in points if p.method == HEADLINE and math.isfinite(p.tpr)]
+    """The point to lead with: `post_empirical` at 1%, else at the nearest level with an interval.
+
+    Without any interval the nearest level with a number; None without numbers.
+    """
+    known = [p for p in points if p.method == HEADLINE and math.isfinite(p.tpr)]
+    usable = [p for p in known if math.isfinite(p.lower)] or known
     distance = math.log(_PREFERRED_LEVEL)
     return min(usable, key=lambda p: abs(math.log(p.alpha) - distance), default=None)
 
@@ -72,7 +76,7 @@ def _comparison(point: OperatingPoint) -> str:
         return f"{ratio} times chance"
     if point.upper < point.alpha:
         return f"less than the {level(point.alpha)} that guessing finds"
-    return f"not to be told from the {level(point.alpha)} that guessing finds"
+    return f"not distinguishable from the {level(point.alpha)} that guessing finds"
 
 
 def what_it_means(point: OperatingPoint, *, num_models: int) -> list[str]:
@@ -130,6 +134,12 @@ def epsilon_line(measured: float, claimed: float | None) -> str:
         return found
     verdict = "the claim is refuted" if measured > claimed else "the claim is not refuted"
     return f"{found}; claimed {claimed:.3g}: {verdict}"
+
+
+def population_line(points: list[OperatingPoint]) -> str:
+    """'4.5% at 1%, 1.2% at 0.1%: …' of the mean true-positive rates for the population, or ''."""
+    rates = ", ".join(f"{percent(p.tpr)} at {level(p.alpha)}" for p in points)
+    return f"{rates} (TPR at FPR, training sets drawn afresh)" if rates else ""
 
 
 def named_line(named: "TargetSelection", model: str) -> str:

@@ -19,6 +19,7 @@ def rules() -> Any:
         "font.family": [*[name for name in _FONTS if name in installed][:1], "DejaVu Sans"],
         "font.size": 9.5,
         "text.color": INK,
+        "text.parse_math": False,
         "axes.edgecolor": QUIET,
         "axes.labelcolor": QUIET,
         "axes.linewidth": 0.7,

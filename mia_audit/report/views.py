@@ -10,7 +10,7 @@ from mia_audit.report.exposure import exposed_table
 from mia_audit.report.labels import label_of
 from mia_audit.report.selected import existing_view
 from mia_audit.report.sentences import accuracy_line, headline_point
-from mia_audit.report.tables import point_table
+from mia_audit.report.tables import PointTable, point_table
 from mia_audit.report.words import MISSING, duration, interval, level, number, percent
 
 if TYPE_CHECKING:
@@ -97,6 +97,15 @@ def exposed_view(result: "AuditResult") -> dict[str, Any]:
     columns = zip(table.names, table.tpr, table.lower, table.upper, strict=True)
     rows = [(name, percent(tpr), interval(low, high, 1)) for name, tpr, low, high in columns]
     return {"level": level(table.alpha), "rows": rows}
+
+
+def population_table(result: "AuditResult") -> PointTable | None:
+    """The population's rows, each beside the same closed form within this pool."""
+    if not result.population:
+        return None
+    points = result.evaluation.points
+    within = [point for point in points if point.method == "per_record_normal"]
+    return point_table([*result.population, *within])
 
 
 def needed_rows(result: "AuditResult") -> list[tuple[str, str, str]]:

@@ -33,7 +33,7 @@ def interval(lower: float, upper: float, decimals: int | None = None) -> str:
 
 def number(value: float, digits: int = 3) -> str:
     """A plain number with significant digits; nan is '–'."""
-    return f"{value:.{digits}g}" if math.isfinite(value) else MISSING
+    return f"{value:.{digits}g}".replace("-", "−") if math.isfinite(value) else MISSING
 
 
 def duration(seconds: float) -> str:

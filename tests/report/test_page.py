@@ -101,6 +101,12 @@ def test_numbers_on_the_page_are_those_of_the_evaluation(page: str) -> None:
     assert f"[{100 * point.lower:.2f}, {100 * point.upper:.2f}]" in page
 
 
+def test_the_population_stands_beside_the_pool(page: str) -> None:
+    section = page[page.index('<section id="population">') : page.index('<section id="models">')]
+    assert section.count("For the population") == 4  # the heading and one row a level
+    assert section.count("Per record, normal theory") == 3
+
+
 def test_the_named_records_are_listed_with_their_identity(page: str) -> None:
     result = full_result()
     assert result.selection is not None

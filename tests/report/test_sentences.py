@@ -32,8 +32,16 @@ def test_headline_takes_the_nearest_level_that_has_a_number() -> None:
     assert chosen.alpha == 0.1
 
 
+def test_headline_prefers_a_level_whose_estimate_has_an_interval() -> None:
+    bare = replace(point("post_empirical", 0.01, 0.0), lower=math.nan, upper=math.nan)
+    chosen = headline_point([bare, point("post_empirical", 0.1, 0.2)])
+    assert chosen is not None
+    assert chosen.alpha == 0.1
+    assert headline_point([bare]) is bare
+
+
 def test_an_interval_around_chance_is_called_guessing() -> None:
-    assert "not to be told from the 1% that guessing finds" in str(
+    assert "not distinguishable from the 1% that guessing finds" in str(
         headline([point("post_empirical", 0.01, 0.011)])
     )
     assert "less than the 1% that guessing finds" in str(
