@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -110,7 +111,18 @@ def register() -> None:
     store.store(group="schema", name="audit", node=AuditConfig)
     for group, choices in GROUPS.items():
         for choice, node in choices.items():
-            store.store(group=f"schema/{group}", name=choice, node=node)
+            store.store(group=f"schema/{group}", name=choice, node=_open_params(node))
+
+
+def _open_params(node: type) -> Any:
+    """A schema whose `params` take any key: they are passed on to a constructor of the user's."""
+    from omegaconf import OmegaConf
+
+    if "params" not in {field.name for field in fields(node)}:
+        return node
+    schema = OmegaConf.structured(node)
+    schema.params = OmegaConf.create({}, flags={"struct": False})
+    return schema
 
 
 def quoted(argument: str) -> str:

@@ -14,7 +14,10 @@ from mia_audit.attacks import BASE, RMIA, CalibratedLoss, LiRA, LiRAOffline, Los
 from mia_audit.data import Adult, CreditDefault, GermanCredit, Table
 from mia_audit.defences.none import NoDefence
 from mia_audit.external import TargetScale
+from mia_audit.models.linear import Logistic
 from mia_audit.models.mlp import MLP
+from mia_audit.models.sklearn import SklearnModel
+from mia_audit.models.tabpfn import TabPFN
 from mia_audit.stats.member_share import NoScaling, ShareEstimator, Storey, Subtraction
 from mia_audit.sweep import Cluster
 from mia_audit.tracking import Tracking
@@ -26,7 +29,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "credit_default": CreditDefault,
         "table": Table,
     },
-    "model": {"mlp": MLP},
+    "model": {"mlp": MLP, "logistic": Logistic, "sklearn": SklearnModel, "tabpfn": TabPFN},
     "defence": {"none": NoDefence},
     "attack": {
         "lira": LiRA,
