@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mia_audit.config import entry
-from mia_audit.schema import Composed
+from mia_audit.schema import AuditConfig, Composed
 
 
 @entry("audit")
-def audit(composed: Composed) -> int:
+def audit(composed: Composed[AuditConfig]) -> int:
     """Train what the store lacks, judge every model, log one MLflow run, write a report."""
     from mia_audit.job import run_audit
 
@@ -15,7 +15,7 @@ def audit(composed: Composed) -> int:
 
 
 @entry("train")
-def train(composed: Composed) -> int:
+def train(composed: Composed[AuditConfig]) -> int:
     """Train what the store lacks, and nothing else."""
     from mia_audit.job import run_training
 

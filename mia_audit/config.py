@@ -24,9 +24,9 @@ from mia_audit.interruption import (
     terminable,
 )
 from mia_audit.masking import masked
-from mia_audit.schema import GROUPS, AuditConfig, Composed
+from mia_audit.schema import GROUPS, JOBS, AuditConfig, Composed
 
-Job = Callable[[Composed], int]
+Job = Callable[[Composed[Any]], int]
 
 USER_MISTAKE = 2
 HELP = {
@@ -94,7 +94,7 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
     return max(statuses, default=0)
 
 
-def compose(name: str, arguments: list[str] | None = None) -> Composed:
+def compose(name: str, arguments: list[str] | None = None) -> Composed[Any]:
     """The composed configuration of a job, without running anything (for tests and notebooks)."""
     import hydra
 
@@ -108,7 +108,8 @@ def register() -> None:
     from hydra.core.config_store import ConfigStore
 
     store = ConfigStore.instance()
-    store.store(group="schema", name="audit", node=AuditConfig)
+    for name, schema in JOBS.items():
+        store.store(group="schema", name=name, node=schema)
     for group, choices in GROUPS.items():
         for choice, node in choices.items():
             store.store(group=f"schema/{group}", name=choice, node=_open_params(node))
@@ -149,13 +150,15 @@ def choices(group: str) -> list[str]:
 def help_text(name: str) -> str:
     """What `--help` prints; reads the conf folder only, so that it answers at once."""
     lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} [group=choice …] [key=value …]\n"]
-    lines.append("groups:")
-    for group in (*GROUPS, "experiment"):
-        lines.append(f"  {group}={'|'.join(choices(group))}")
-    lines.append("\nkeys, with their defaults (a group's own keys: --cfg job):")
-    text = (conf_folder() / "audit.yaml").read_text(encoding="utf-8")
+    source = "audit" if JOBS[name] is AuditConfig else name
+    text = (conf_folder() / f"{source}.yaml").read_text(encoding="utf-8")
+    if source == "audit":
+        lines.append("groups:")
+        lines += [f"  {group}={'|'.join(choices(group))}" for group in (*GROUPS, "experiment")]
+        lines.append("")
+    lines.append("keys, with their defaults (all of them, a group's own included: --cfg job):")
     lines += [f"  {line}" for line in text.partition("# keys\n")[2].splitlines()]
-    lines.append("\n-m sweeps over comma-separated values: defence=none,dpsgd seed=0,1")
+    lines.append("\n-m sweeps over comma-separated values: seed=0,1,2")
     return "\n".join(lines)
 
 
@@ -190,7 +193,7 @@ def _omegaconf_error() -> type[Exception]:
     return OmegaConfBaseException
 
 
-def _composed(name: str, config: object) -> Composed:
+def _composed(name: str, config: object) -> Composed[Any]:
     """The typed objects and the resolved YAML of one composition."""
     from hydra.core.hydra_config import HydraConfig
     from omegaconf import DictConfig, OmegaConf
@@ -201,7 +204,7 @@ def _composed(name: str, config: object) -> Composed:
         if override[0] in "+~":
             raise ValueError(added_key(override))
     settings = OmegaConf.to_object(config)
-    assert isinstance(settings, AuditConfig)
+    assert isinstance(settings, JOBS[name])
     return Composed(
         settings,
         yaml=masked(OmegaConf.to_yaml(config, resolve=True)),

@@ -11,7 +11,7 @@ from mia_audit import tracking
 from mia_audit.audit import AuditSettings, audit
 from mia_audit.preparation import audit_settings, external, external_target, prepare
 from mia_audit.publishing import Provenance, publish
-from mia_audit.schema import Composed
+from mia_audit.schema import AuditConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.target import ExistingTarget
 from mia_audit.training import describe_plan, start_workers, train_missing
@@ -29,7 +29,7 @@ class Judged:
     provenance: Provenance
 
 
-def run_training(composed: Composed) -> int:
+def run_training(composed: Composed[AuditConfig]) -> int:
     """Fill the store with what `composed` asks for; 1 when models are missing afterwards."""
     console, config = Console(), composed.settings
     prepared = prepare(config)
@@ -43,7 +43,7 @@ def run_training(composed: Composed) -> int:
     return DONE
 
 
-def run_audit(composed: Composed) -> int:
+def run_audit(composed: Composed[AuditConfig]) -> int:
     """The main job; `conf/audit.yaml` says what its keys are.
 
     Returns 0, 1 when models are missing after retries, 3 when the measured ε refutes the
@@ -60,7 +60,7 @@ def run_audit(composed: Composed) -> int:
     return REFUTED if result.refutes_claim else DONE
 
 
-def _external(composed: Composed) -> Judged:
+def _external(composed: Composed[AuditConfig]) -> Judged:
     config = composed.settings
     settings = audit_settings(config)
     matrix, notes = external(config, composed.given)
@@ -69,7 +69,7 @@ def _external(composed: Composed) -> Judged:
     return Judged(matrix, target, settings, Provenance.external(config, notes))
 
 
-def _trained(composed: Composed, console: Console) -> Judged | None:
+def _trained(composed: Composed[AuditConfig], console: Console) -> Judged | None:
     """None after a dry run. Ray and the tracking database, both slow, start side by side."""
     config = composed.settings
     prepared = prepare(config)

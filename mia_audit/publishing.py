@@ -61,7 +61,7 @@ def publish(
     result: AuditResult,
     matrix: ScoreMatrix,
     provenance: Provenance,
-    composed: Composed,
+    composed: Composed[AuditConfig],
     console: Console,
 ) -> None:
     """Write the report, log the run, print the table. The report is written whatever happens to
@@ -74,7 +74,9 @@ def publish(
     print_audit(console, result, replace(context, run_link=_where(link)))
 
 
-def _context(provenance: Provenance, composed: Composed, matrix: ScoreMatrix) -> ReportContext:
+def _context(
+    provenance: Provenance, composed: Composed[AuditConfig], matrix: ScoreMatrix
+) -> ReportContext:
     config = composed.settings
     return ReportContext(
         title=f"Membership audit of {provenance.model} on {provenance.dataset}",
@@ -102,7 +104,7 @@ def _log(
     result: AuditResult,
     matrix: ScoreMatrix,
     provenance: Provenance,
-    composed: Composed,
+    composed: Composed[AuditConfig],
     report: str,
     figures: dict[str, bytes],
 ) -> tracking.RunLink:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from mia_audit.attacks import BASE, RMIA, CalibratedLoss, LiRA, LiRAOffline, Loss
 from mia_audit.data import Adult, CreditDefault, GermanCredit, Table
@@ -120,15 +120,20 @@ class AuditConfig:
     dry_run: bool = False
 
 
+JOBS: dict[str, type] = {"audit": AuditConfig, "train": AuditConfig}
+
+Settings = TypeVar("Settings")
+
+
 @dataclass(frozen=True)
-class Composed:
+class Composed(Generic[Settings]):
     """One composed configuration: typed objects, and what is shown of them (secrets masked).
 
     `values` is the resolved configuration as plain values; `given` are the keys that the command
     line set; `command` is that command line.
     """
 
-    settings: AuditConfig
+    settings: Settings
     yaml: str
     values: dict[str, Any]
     command: str
