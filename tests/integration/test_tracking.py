@@ -126,7 +126,7 @@ def test_tables_are_those_mlflow_reads(tracking: Tracking) -> None:
     finally:
         mlflow.set_tracking_uri(None)
     assert frame["method"].tolist() == ["naive", "attack"]
-    assert frame["tpr"].tolist() == [0.0421, 0.05]
+    assert frame["tpr"].tolist() == pytest.approx([0.0421, 0.05])
 
 
 def test_the_data_is_an_input_of_the_run(tracking: Tracking) -> None:
