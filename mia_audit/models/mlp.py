@@ -8,7 +8,7 @@ import numpy as np
 from mia_audit.data.dataset import Dataset
 from mia_audit.models.outputs import Logits
 
-STACKS = {"cpu": 32, "cuda": 512}
+STACKS = {"cpu": 16, "cuda": 512}
 
 
 class Optimiser(Enum):

@@ -54,10 +54,10 @@ def build_network(
 def build_optimiser(model: MLP, network: StackedMLP) -> Adam | SGD:
     """The optimiser of a stack, at step 0."""
     buffers = network.parameters, network.gradient
-    common = {"lr": model.learning_rate, "weight_decay": model.weight_decay}
+    rate, decay = model.learning_rate, model.weight_decay
     if model.optimiser is Optimiser.adam:
-        return Adam(*buffers, **common)
-    return SGD(*buffers, momentum=model.momentum, **common)
+        return Adam(*buffers, lr=rate, weight_decay=decay)
+    return SGD(*buffers, lr=rate, momentum=model.momentum, weight_decay=decay)
 
 
 def draw_generators(seeds: np.ndarray, slots: np.ndarray, num_slots: int) -> list[torch.Generator]:

@@ -1,5 +1,7 @@
 """Optimisers over one flat parameter buffer: a step of every model is one fused kernel."""
 
+from typing import Any
+
 import torch
 
 
@@ -12,7 +14,7 @@ class Adam:
         self._parameters, self._gradient = [parameters], [gradient]
         self._first, self._second = [torch.zeros_like(parameters)], [torch.zeros_like(parameters)]
         self._steps = [torch.zeros((), dtype=torch.float32, device=parameters.device)]
-        self._options = {
+        self._options: dict[str, Any] = {
             "lr": lr,
             "beta1": 0.9,
             "beta2": 0.999,
@@ -55,7 +57,7 @@ class SGD:
     ) -> None:
         self._parameters, self._gradient = [parameters], [gradient]
         self._velocity = [torch.zeros_like(parameters)] if momentum else []
-        self._options = {
+        self._options: dict[str, Any] = {
             "lr": lr,
             "momentum": momentum,
             "weight_decay": weight_decay,

@@ -45,10 +45,11 @@ class StackedMLP:
     def _allocate(self, rows: int) -> None:
         """Buffers of one step: inputs, then each layer's output and signal."""
 
-        def empty(*shape: int) -> torch.Tensor:
-            return torch.empty(self.num_models, *shape, **like)
+        device, dtype = self.parameters.device, self.parameters.dtype
 
-        like = {"device": self.parameters.device, "dtype": self.parameters.dtype}
+        def empty(*shape: int) -> torch.Tensor:
+            return torch.empty((self.num_models, *shape), device=device, dtype=dtype)
+
         hidden, classes = self.sizes[1:-1], self.sizes[-1]
         self.inputs = [empty(rows, width) for width in self.sizes[:-1]]
         self.signals = [empty(rows, width) for width in hidden] + [empty(classes, rows)]
@@ -58,7 +59,7 @@ class StackedMLP:
         self.inputs_t = [value.mT for value in self.inputs]
         self.last_signal_t = self.signals[-1].mT
         self.weights_t = [weight.mT for weight in self.weights]
-        self.minus_one = torch.full((self.num_models, 1, rows), -1.0, **like)
+        self.minus_one = empty(1, rows).fill_(-1)
 
     def initialise(self, generators: list[torch.Generator], slots: np.ndarray) -> None:
         """Draw the parameters of the models in `slots` as torch.nn.Linear does, layer after layer,
