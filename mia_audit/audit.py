@@ -25,6 +25,8 @@ from mia_audit.stats.ptdi_audit import SelectionAudit, audit_selection
 from mia_audit.stats.thresholds import standardise
 from mia_audit.target import ExistingTarget, TargetResult, judge_target
 
+HALF_WIDTH = 0.1  # of one record's interval, for which the table of models needed is made
+
 
 @dataclass(frozen=True, eq=False)
 class AuditSettings:
@@ -150,9 +152,9 @@ def _models_needed(evaluation: Evaluation, alphas: Sequence[float]) -> list[dict
     rows = []
     for alpha in alphas:
         tpr = evaluation.point("post_empirical", alpha).tpr
-        rows.append({"alpha": alpha, "half_width": float("nan"),
-                     "num_models": num_models_needed(alpha)})  # fmt: skip
+        fewest = num_models_needed(alpha)
+        rows.append({"alpha": alpha, "half_width": float("nan"), "num_models": fewest})
         if 0 < tpr < 1:
-            rows.append({"alpha": alpha, "half_width": 0.1,
-                         "num_models": num_models_needed(alpha, tpr=tpr, half_width=0.1)})  # fmt: skip
+            needed = num_models_needed(alpha, tpr=tpr, half_width=HALF_WIDTH)
+            rows.append({"alpha": alpha, "half_width": HALF_WIDTH, "num_models": needed})
     return rows

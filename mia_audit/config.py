@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -32,6 +33,7 @@ USER_MISTAKE = 2
 HELP = {
     "audit": "Train what the store lacks, judge every model, log one MLflow run, write a report.",
     "train": "Train what the store lacks, and nothing else.",
+    "identify": "Select the records a model was trained on, from score files of any model.",
 }
 
 
@@ -211,6 +213,7 @@ def _composed(name: str, config: object) -> Composed[Any]:
         values=_masked_leaves(OmegaConf.to_container(config, resolve=True, enum_to_str=True)),
         command=masked(" ".join(["python -m", f"jobs.{name}", *overrides])),
         given=tuple(override.split("=")[0] for override in overrides),
+        started=time.time(),
     )
 
 

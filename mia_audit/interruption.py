@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a job cleanly: what is done stays, and the line that resumes is printed."""
+"""Ctrl-C and SIGTERM end a job cleanly: what is done stays, and how to resume is printed."""
 
 from __future__ import annotations
 

@@ -35,8 +35,11 @@ def prepare(config: AuditConfig) -> Prepared:
     settings = audit_settings(config)
     check_selection_target(config, config.num_models)
     pool = draw_pool(
-        config.dataset.load(), config.num_records, seed=config.seed, balanced=config.dataset.balanced
-    )  # fmt: skip
+        config.dataset.load(),
+        config.num_records,
+        seed=config.seed,
+        balanced=config.dataset.balanced,
+    )
     plan = plan_sweep(
         pool,
         config.model,

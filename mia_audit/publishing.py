@@ -13,11 +13,13 @@ from mia_audit import run_content, tracking
 from mia_audit.audit import AuditResult
 from mia_audit.preparation import Prepared
 from mia_audit.report import ReportContext, draw_figures, render_report
+from mia_audit.report.sentences import headline
 from mia_audit.schema import AuditConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.terminal import print_audit
 
 REPORT = Path("mia_report.html")
+DESCRIPTION = "mlflow.note.content"  # MLflow shows this tag as the run's description
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,15 @@ def _context(
         store_key=provenance.store_key,
         devices=provenance.devices,
         seconds=provenance.seconds,
-        versions=tracking.environment(),
+        versions=_versions(),
         report_path=str(REPORT),
         command=composed.command,
     )
+
+
+def _versions() -> dict[str, str]:
+    pairs = tracking.environment()["versions"].split(", ")
+    return dict(pair.split(" ", 1) for pair in pairs)
 
 
 def _log(
@@ -118,16 +125,17 @@ def _log(
         files["selection.json"] = json.dumps(run_content.selection(result), indent=1)
     return tracking.log_run(
         composed.settings.tracking,
-        name=f"{provenance.dataset} {provenance.model} {provenance.defence}",
+        name=f"{provenance.defence} {provenance.model} {provenance.dataset}",
         params=composed.values,
         metrics=run_content.metrics(result),
         step_metrics=run_content.step_metrics(result),
-        tags=_tags(provenance),
+        tags=_tags(provenance) | {DESCRIPTION: str(headline(result.evaluation.points))},
         tables=run_content.tables(result),
         files=files,
         arrays=run_content.arrays(matrix),
         dataset=_dataset(provenance),
         store_url=provenance.store,
+        started=composed.started,
     )
 
 

@@ -44,8 +44,8 @@ def metrics(result: AuditResult) -> dict[str, float]:
 def step_metrics(result: AuditResult) -> dict[str, list[float]]:
     """Accuracy of every model, one step each; none for scores from elsewhere."""
     series = {
-        "model_train_accuracy": result.train_accuracy,
-        "model_test_accuracy": result.test_accuracy,
+        "per_model/train_accuracy": result.train_accuracy,
+        "per_model/test_accuracy": result.test_accuracy,
     }
     return {name: values.tolist() for name, values in series.items() if np.isfinite(values).all()}
 

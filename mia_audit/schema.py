@@ -14,6 +14,7 @@ from mia_audit.attacks import BASE, RMIA, CalibratedLoss, LiRA, LiRAOffline, Los
 from mia_audit.data import Adult, CreditDefault, GermanCredit, Table
 from mia_audit.defences.none import NoDefence
 from mia_audit.external import TargetScale
+from mia_audit.identify.settings import IdentifyConfig
 from mia_audit.models.linear import Logistic
 from mia_audit.models.mlp import MLP
 from mia_audit.models.sklearn import SklearnModel
@@ -120,7 +121,7 @@ class AuditConfig:
     dry_run: bool = False
 
 
-JOBS: dict[str, type] = {"audit": AuditConfig, "train": AuditConfig}
+JOBS: dict[str, type] = {"audit": AuditConfig, "train": AuditConfig, "identify": IdentifyConfig}
 
 Settings = TypeVar("Settings")
 
@@ -130,7 +131,7 @@ class Composed(Generic[Settings]):
     """One composed configuration: typed objects, and what is shown of them (secrets masked).
 
     `values` is the resolved configuration as plain values; `given` are the keys that the command
-    line set; `command` is that command line.
+    line set; `command` is that command line; `started` is when (seconds since the epoch).
     """
 
     settings: Settings
@@ -138,3 +139,4 @@ class Composed(Generic[Settings]):
     values: dict[str, Any]
     command: str
     given: tuple[str, ...]
+    started: float

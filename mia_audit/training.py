@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from mia_audit.plan import Plan
 from mia_audit.preparation import Prepared
@@ -15,16 +17,16 @@ from mia_audit.sweep import Cluster, connect, run_sweep
 def describe_plan(prepared: Prepared, console: Console) -> None:
     """Print what the data were understood to be, and what is left to train."""
     plan = prepared.plan
-    data = plan.dataset
     missing = len(prepared.store.missing(plan))
-    lines = [
-        f"{data.name}: {len(data.y):,} records, {data.X.shape[1]} features, {data.num_classes} classes",
-        *(f"  {note}" for note in data.notes),
-        f"{plan.num_models:,} models of kind {plan.model.name}, defence {plan.defence.name}:"
-        f" {plan.num_models - missing:,} in the store, {missing:,} to train (key {plan.key})",
-    ]  # fmt: skip
-    for line in lines:
-        console.print(line, markup=False, highlight=False)
+    first, *notes = plan.dataset.summary()
+    todo = (
+        f"{plan.num_models:,} models of kind {plan.model.name}, defence {plan.defence.name}: "
+        f"{plan.num_models - missing:,} in the store, {missing:,} to train (key {plan.key})"
+    )
+    console.print(Text(first))
+    for note in notes:
+        console.print(Padding(Text(note), (0, 0, 0, 2)))
+    console.print(Text(todo))
 
 
 def start_workers(prepared: Prepared, cluster: Cluster) -> None:
@@ -55,6 +57,7 @@ def train_missing(prepared: Prepared, cluster: Cluster, console: Console) -> Sco
 
 def _incomplete(plan: Plan, store: Store, missing: tuple[int, ...]) -> str:
     return (
-        f"{named_models(list(missing))} of {plan.num_models} could not be trained (causes above), so"
-        f" no audit was made; the others are in {store.label}. Run the same command to try again."
+        f"{named_models(list(missing))} of {plan.num_models} could not be trained (causes above),"
+        f" so no audit was made; the others are in {store.label}. "
+        "Run the same command to try again."
     )

@@ -66,7 +66,9 @@ def granularity(method: str, alpha: float) -> float:
     return 1 / (steps[method] + 1) if method in steps else 0.0
 
 
-def assert_no_advantage(rates: dict[tuple[str, float], np.ndarray], methods: tuple[str, ...]) -> None:
+def assert_no_advantage(
+    rates: dict[tuple[str, float], np.ndarray], methods: tuple[str, ...]
+) -> None:
     """Members are accused as often as the level says: at α, within the error of the repeats."""
     checked = 0
     for (method, alpha), values in rates.items():
