@@ -21,7 +21,7 @@ class NoDefence:
     def supports(self, model: Any, dataset: Dataset) -> None:
         """Every model can be trained without a defence."""
 
-    def claimed_epsilon(self, *, num_train: int) -> float | None:
+    def claimed_epsilon(self, model: Any = None, *, num_train: int) -> float | None:
         """No privacy is promised."""
         return None
 
