@@ -97,6 +97,7 @@ def _facts(result: AuditResult, context: ReportContext) -> Table:
     grid.add_column(overflow="fold")
     lines = {
         "Accuracy": accuracy_line(result.train_accuracy, result.test_accuracy),
+        "Normality": result.evaluation.normality.warning,
         "Epsilon": epsilon_line(result.epsilon_measured, result.epsilon_claimed),
         "Selection": "" if result.selection is None else selection_line(result.selection),
         "Population": population_line(result.population),
