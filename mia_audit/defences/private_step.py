@@ -53,12 +53,12 @@ def _one_pass(
 def example_norms(network: StackedMLP) -> torch.Tensor:
     """Norm of every example's gradient over all parameters, [K, W], from inputs and signals."""
     squares = torch.zeros_like(network.logits[:, 0])
-    for inputs, signal in zip(network.inputs[:-1], network.signals[:-1], strict=True):
-        own = torch.linalg.vecdot(inputs, inputs).add_(1)
-        squares.addcmul_(own, torch.linalg.vecdot(signal, signal))
-    last = network.inputs[-1]
-    own = torch.linalg.vecdot(last, last).add_(1)
-    return squares.addcmul_(own, network.signals[-1].square().sum(1)).sqrt_()
+    for layer, (inputs, signal) in enumerate(zip(network.inputs, network.signals, strict=True)):
+        own = torch.linalg.vector_norm(inputs, dim=2).square_().add_(1)
+        classes_first = layer == len(network.signals) - 1
+        length = torch.linalg.vector_norm(signal, dim=1 if classes_first else 2)
+        squares.addcmul_(own, length.square_())
+    return squares.sqrt_()
 
 
 def add_noise(
