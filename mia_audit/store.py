@@ -46,6 +46,8 @@ class Store:
 
     def __init__(self, url: str) -> None:
         """Raises ValueError when the URI's protocol is unknown or its package not installed."""
+        if not url:
+            raise ValueError("store is empty: name a folder or an address, such as ./mia_store.")
         self.label = masked(str(url))
         expanded = url if "://" in url else os.path.abspath(os.path.expanduser(url))
         try:
@@ -64,9 +66,9 @@ class Store:
 
     def check_writable(self) -> None:
         """Write and remove a small file; raises ValueError with one sentence if that fails."""
-        existed = self._files.exists(self._root)
         probe = f"{self._root}/.writable-{os.getpid()}"
         try:
+            existed = self._files.exists(self._root)
             put_whole(self._files, probe, b"mia_audit")
             self._files.rm_file(probe)
             if self._local and not existed:

@@ -29,6 +29,12 @@ from mia_audit.train_shard import ShardResult, ShardWork, train_shard
 
 # Tasks waiting beyond those that run: keeps workers busy and tells an autoscaler to grow.
 _AHEAD = 4
+_RAY_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # sends nothing home
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else a warning at every task
+    "RAY_task_oom_retries": "3",  # else for ever
+    "RAY_worker_niceness": "0",  # else 15: starved by anything else that runs
+}
 _POLL = 5.0  # seconds between looks at the size of the cluster
 
 
@@ -55,9 +61,8 @@ def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
     if ray.is_initialized():
         return
     cluster.check()
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    os.environ.setdefault("RAY_task_oom_retries", str(cluster.max_retries))  # unset: for ever
+    for name, value in _RAY_SETTINGS.items():
+        os.environ.setdefault(name, value)
     address = cluster.resolved_address
     local: dict[str, Any] = {}
     if cluster.is_local:
@@ -92,7 +97,8 @@ def run_sweep(plan: Plan, store: Store, *, cluster: Cluster, progress: Progress)
     """
     began = time.perf_counter()
     store.record(plan)
-    store.verify(plan)
+    for name in store.verify(plan):
+        progress.note(f"{name} is damaged or of another sweep: its models are trained again.")
     store.clean(plan)
     missing = store.missing(plan)
     reused = plan.num_models - len(missing)

@@ -221,6 +221,11 @@ def test_an_unwritable_store_is_one_sentence(tmp_path: Path) -> None:
         Store(str(tmp_path / "file" / "store")).check_writable()
 
 
+def test_an_empty_address_is_refused() -> None:
+    with pytest.raises(ValueError, match="store is empty"):
+        Store("")
+
+
 def test_passwords_are_not_shown() -> None:
     url = "nosuch://me:secret@host/store"
     with pytest.raises(ValueError, match=r"store=nosuch://me:\*\*\*@host/store: ") as error:

@@ -7,6 +7,7 @@ last shard in the store: handing out, fetching, checking and writing included.
 """
 
 import argparse
+import importlib
 import multiprocessing
 import os
 import statistics
@@ -34,7 +35,7 @@ from mia_audit.sweep import connect, disconnect, run_sweep
 from mia_audit.train_shard import ShardWork, train_shard
 
 MOST = 1.10
-WARM_MODULES = ("torch", "mia_audit.models.mlp", "mia_audit.train_shard")
+WARM_MODULES = ("torch", "mia_audit.models.mlp_training", "mia_audit.train_shard")
 
 
 def make_plan(num_models: int, epochs: int, seed: int) -> Plan:
@@ -46,9 +47,8 @@ def make_plan(num_models: int, epochs: int, seed: int) -> Plan:
 
 def bare_process(pipe: Connection, plan: Plan, works: list[ShardWork]) -> None:
     """Say that all is imported, wait for the start, train the shards, say that they are done."""
-    import torch
-
-    torch.set_num_threads(1)
+    for module in WARM_MODULES:
+        importlib.import_module(module)
     pipe.send("ready")
     pipe.recv()
     results = [train_shard(plan.dataset, plan.model, plan.defence, work) for work in works]
@@ -60,16 +60,14 @@ def through_bare_processes(plan: Plan, workers: int) -> float:
     """Seconds from the start to the last process's end."""
     stack = plan.model.stack("cpu")
     shards = cut_into_shards(np.arange(plan.num_models).tolist(), stack=stack, workers=workers)
-    works = [
-        ShardWork(s, plan.members[s.start : s.stop], plan.seeds[s.start : s.stop], plan.num_train, "cpu")
-        for s in shards
-    ]  # fmt: skip
+    works = [_work(plan, models) for models in shards]
     context = multiprocessing.get_context("spawn")
     pipes: list[Any] = []
     for worker in range(workers):
         ours, theirs = context.Pipe()
         arguments = (theirs, plan, works[worker::workers])
         context.Process(target=bare_process, args=arguments, daemon=True).start()
+        theirs.close()  # so that a process that dies is noticed
         pipes.append(ours)
     for pipe in pipes:
         assert pipe.recv() == "ready"
@@ -81,12 +79,20 @@ def through_bare_processes(plan: Plan, workers: int) -> float:
     return time.perf_counter() - began
 
 
+def _work(plan: Plan, models: range) -> ShardWork:
+    rows = slice(models.start, models.stop)
+    return ShardWork(models, plan.members[rows], plan.seeds[rows], plan.num_train, "cpu")
+
+
 def through_ray(plan: Plan, workers: int) -> float:
-    """Seconds of a sweep into an empty store, with workers up."""
+    """Seconds of a sweep into an empty store, with workers up; prints how busy they were."""
     with tempfile.TemporaryDirectory() as folder:
         quiet = Progress(Console(quiet=True))
-        report = run_sweep(plan, Store(folder), cluster=Cluster(num_cpus=workers), progress=quiet)
+        store = Store(folder)
+        report = run_sweep(plan, store, cluster=Cluster(num_cpus=workers), progress=quiet)
         assert report.trained == plan.num_models
+        busy = store.load(plan).seconds / (workers * report.seconds)
+        print(f"  through Ray: {report.seconds:.2f} s, workers trained {busy:.1%} of the time")
         return report.seconds
 
 

@@ -51,7 +51,7 @@ def test_a_sweep_goes_on_where_it_was_ended(tmp_path: Path, number: signal.Signa
     half = tmp_path / plan.key / f".tmp-{os.uname().nodename}-{driver.pid}-00000000"
     half.write_bytes(b"half a shard")  # as if it had been killed while writing
     held = plan.num_models - len(Store(str(tmp_path)).missing(plan))
-    assert 32 <= held < plan.num_models
+    assert 0 < held < plan.num_models
 
     store = Store(str(tmp_path))
     quiet = Progress(Console(quiet=True))

@@ -1,5 +1,6 @@
 """Sweeps through a real local Ray with two workers."""
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,9 @@ def test_a_damaged_shard_is_trained_again(tmp_path: Path) -> None:
     victim = sorted((tmp_path / wanted.key).glob("shard-*"))[1]
     victim.write_bytes(victim.read_bytes()[:-100])
     store = Store(str(tmp_path))
-    report = sweep(wanted, store)
+    console = Console(record=True, file=io.StringIO(), width=200)
+    report = run_sweep(wanted, store, cluster=Cluster(num_cpus=2), progress=Progress(console))
+    assert f"{victim.name} is damaged" in console.export_text()
     assert report.trained == len(shard_models(victim.name) or ()) == 4
     assert not store.damaged(wanted)
     assert len(held(tmp_path, wanted)) == 4
