@@ -48,10 +48,11 @@ class BinJudge:
             self.inside,
             self.outside,
             in_weight=1 / num_in,
-            out_weight=np.array(weights)[bin_of],
-            out_rate=np.nan_to_num(rates)[bin_of],
+            out_weight=np.array(weights),
+            out_rate=np.nan_to_num(rates),
             estimated=True,
             fpr_by_construction=True,
+            bin_of=bin_of,
         )
 
 

@@ -27,7 +27,7 @@ from mia_audit.stats.operating_points import (
 )
 from mia_audit.stats.panel import Panel, build_panel
 from mia_audit.stats.per_record import negative_effects, record_table
-from mia_audit.stats.roc import Roc, roc_of_sorted
+from mia_audit.stats.roc import Roc, thinned_roc_of_sorted
 from mia_audit.stats.spread import Spread, fpr_spread
 
 __all__ = ["Evaluation", "OperatingPoint", "evaluate"]
@@ -140,7 +140,7 @@ def operating_points(
 
 def thinned_roc(judge: PooledJudge) -> Roc:
     """The curve of a judge's statistic, light enough to draw and to store."""
-    return roc_of_sorted(judge.sorted_in, judge.sorted_out).thin(MAX_VERTICES)
+    return thinned_roc_of_sorted(judge.sorted_in, judge.sorted_out, MAX_VERTICES)
 
 
 def balanced_accuracy(naive: PooledJudge) -> float:

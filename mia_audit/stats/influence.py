@@ -24,8 +24,9 @@ class Judgement:
     `hits` [M, N] bool, or a mixture in [0, 1]; `in_weight` is what one in entry weighs in the TPR,
     `out_weight` by how much the TPR falls per false positive because the cut-off is estimated from
     the same out scores (0 for a cut-off fixed beforehand), `out_rate` the FPR it is held at. These
-    three are scalars, [N] or [M, N]. `fpr_by_construction` says that the FPR is near the level
-    whatever the scores, so that an interval for it would say nothing.
+    three are scalars or [N]; with `bin_of` [M, N] the last two are one a bin.
+    `fpr_by_construction` says that the FPR is near the level whatever the scores, so that an
+    interval for it would say nothing.
     """
 
     hits: NDArray
@@ -37,6 +38,7 @@ class Judgement:
     estimated: bool = False
     fpr_by_construction: bool = False
     note: str = ""
+    bin_of: NDArray | None = None
 
     @cached_property
     def tpr(self) -> float:
@@ -63,11 +65,18 @@ class Judgement:
         psi *= at(self.in_weight, columns)
         psi *= self.inside[:, columns]
         if self.estimated:
-            held = self.hits[:, columns] - at(self.out_rate, columns)
-            held *= at(self.out_weight, columns)
+            held = self.hits[:, columns] - self.out(self.out_rate, columns)
+            held *= self.out(self.out_weight, columns)
             held *= self.outside[:, columns]
             psi -= held
         return psi
+
+    def out(self, value: float | NDArray, columns: slice) -> float | NDArray:
+        """The part of an out weight or rate that belongs to some records."""
+        if self.bin_of is None:
+            return at(value, columns)
+        assert isinstance(value, np.ndarray)
+        return value[self.bin_of[:, columns]]
 
     def fpr_influence(self, columns: slice) -> NDArray[np.float64]:
         """ψ of the FPR for some records, [M, w], the cut-off taken as given."""
@@ -78,8 +87,8 @@ class Judgement:
 
 
 def at(value: float | NDArray, columns: slice) -> float | NDArray:
-    """The part of a scalar, [N] or [M, N] weight that belongs to some records."""
-    return value[..., columns] if isinstance(value, np.ndarray) else value
+    """The part of a scalar or [N] weight that belongs to some records."""
+    return value[columns] if isinstance(value, np.ndarray) else value
 
 
 def record_totals(hits: NDArray, mask: NDArray[np.bool_]) -> NDArray:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mia_audit.stats.cutoffs import conformal_cutoff, student_cutoff
 from mia_audit.stats.influence import Judgement
-from mia_audit.stats.student_t import fit_degrees_of_freedom
 
 
 @dataclass(eq=False)
@@ -77,14 +76,10 @@ class FixedJudge:
 
 @dataclass(eq=False)
 class StudentJudge:
-    """The fitted-t cut-off for all entries; `pooled` holds the same statistic, sorted."""
+    """The t cut-off with fitted `df` for all entries; `pooled` holds the same statistic."""
 
     pooled: PooledJudge
-
-    @cached_property
-    def df(self) -> float:
-        """Maximum-likelihood degrees of freedom of the out scores."""
-        return fit_degrees_of_freedom(self.pooled.sorted_out)
+    df: float
 
     def __call__(self, level: float) -> Judgement:
         """Decisions at `level`."""

@@ -56,17 +56,17 @@ def contestants(panel: Panel, direction: str = "positive") -> Iterator[Contestan
     if panel.statistic is not None:
         yield Contestant("attack", UNDIRECTED, PooledJudge(panel.statistic, *masks))
     pooled = panel.pooled(direction)
-    z = pooled.statistic
+    z, df = pooled.statistic, panel.degrees_of_freedom
     yield Contestant("post_empirical", direction, pooled)
     yield Contestant("post_conditional", direction, BinJudge(z, panel.covariate, *masks))
     yield Contestant("post_normal", direction, FixedJudge(z, *masks, normal_cutoff))
-    yield Contestant("post_student_t", direction, StudentJudge(pooled))
+    yield Contestant("post_student_t", direction, StudentJudge(pooled, df))
     yield Contestant("post_student_t_exact", direction, FixedJudge(z, *masks, exact_of(panel)))
     pooled = panel.pooled("estimated")
     z = pooled.statistic
     yield Contestant("post_empirical_estimated", "estimated", pooled)
     yield Contestant("post_normal_estimated", "estimated", FixedJudge(z, *masks, normal_cutoff))
-    yield Contestant("post_student_t_estimated", "estimated", StudentJudge(pooled))
+    yield Contestant("post_student_t_estimated", "estimated", StudentJudge(pooled, df))
 
 
 def normal_cutoff(level: float) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mia_audit.stats.judges import PooledJudge
 from mia_audit.stats.moments import VARIANCE_FLOOR, Moments
 from mia_audit.stats.standardisation import moment_blocks, standardise_block
+from mia_audit.stats.student_t import fit_degrees_of_freedom
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,11 @@ class Panel:
     def positive(self) -> PooledJudge:
         """The standardised scores under one cut-off."""
         return PooledJudge(self.z, self.inside, self.outside)
+
+    @cached_property
+    def degrees_of_freedom(self) -> float:
+        """Those of the t that fits the out scores best; the sign of a score does not matter."""
+        return fit_degrees_of_freedom(self.z[self.outside])
 
     def pooled(self, direction: str) -> PooledJudge:
         """The standardised scores of a direction under one cut-off."""

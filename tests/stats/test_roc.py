@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics import roc_curve as sklearn_curve
 
-from mia_audit.stats.roc import roc_curve
+from mia_audit.stats.roc import roc_curve, thinned_roc_of_sorted
 
 
 def draw(levels, *, size=(30, 20), seed=0, shift=0.5):
@@ -83,6 +83,20 @@ def test_tpr_at_takes_the_last_vertex_within_the_fpr():
     assert roc.tpr_at(0.0) == pytest.approx(1 / 3)
     assert roc.tpr_at(1 / 3) == pytest.approx(1.0)
     assert roc.tpr_at(0.32) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("levels", [3, 1e9])
+def test_a_curve_thinned_at_once_lies_on_the_whole_one(levels):
+    statistic, members = draw(levels, size=(100, 60))
+    roc = roc_curve(statistic, members)
+    inside, outside = np.sort(statistic[members]), np.sort(statistic[~members])
+    thin = thinned_roc_of_sorted(inside, outside, 500)
+    assert thin.fpr.size <= 500
+    assert thin.auc == pytest.approx(roc.auc)
+    where = np.searchsorted(-roc.threshold, -thin.threshold)
+    np.testing.assert_array_equal(thin.fpr, roc.fpr[where])
+    np.testing.assert_array_equal(thin.tpr, roc.tpr[where])
+    assert (thin.fpr[0], thin.fpr[-1], thin.tpr[-1]) == (0.0, 1.0, 1.0)
 
 
 def test_thinning_keeps_vertices_ends_and_area():
