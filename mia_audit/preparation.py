@@ -52,10 +52,12 @@ def prepare(config: AuditConfig) -> Prepared:
     store = Store(config.store)
     store.check_writable()
     config.cluster.check()
-    claim = config.defence.claimed_epsilon(num_train=plan.num_train)
-    return Prepared(
-        plan, store, _target(config, len(pool.y)), replace(settings, claimed_epsilon=claim)
+    settings = replace(
+        settings,
+        claimed_epsilon=config.defence.claimed_epsilon(config.model, num_train=plan.num_train),
+        claimed_delta=getattr(config.defence, "delta", 0.0),
     )
+    return Prepared(plan, store, _target(config, len(pool.y)), settings)
 
 
 def external(config: AuditConfig, given: Sequence[str]) -> tuple[ScoreMatrix, tuple[str, ...]]:
