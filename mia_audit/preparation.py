@@ -33,6 +33,7 @@ def prepare(config: AuditConfig) -> Prepared:
     Raises ValueError with one sentence naming the key for anything that cannot work.
     """
     settings = audit_settings(config)
+    config.cluster.check()
     check_selection_target(config, config.num_models)
     pool = draw_pool(
         config.dataset.load(),
@@ -51,7 +52,6 @@ def prepare(config: AuditConfig) -> Prepared:
     )
     store = Store(config.store)
     store.check_writable()
-    config.cluster.check()
     settings = replace(
         settings,
         claimed_epsilon=config.defence.claimed_epsilon(config.model, num_train=plan.num_train),
