@@ -6,14 +6,19 @@ Results are float32 for float32 scores (computed in float64), else float64.
 
 import numpy as np
 
-from mia_audit.stats.likelihood import log_likelihood_ratio
+from mia_audit.stats.likelihood import is_full, write_log_likelihood_ratio
 from mia_audit.stats.moments import (
+    BLOCK_ENTRIES,
+    Block,
     Moments,
     check_matrices,
     leave_one_out_blocks,
     moment_blocks,
 )
 from mia_audit.stats.variances import fit_variance
+
+# The kernel keeps one array a block, 4 MB: wide columns make its rows long.
+KERNEL_ENTRIES = 1 << 19
 
 
 def lira(
@@ -32,15 +37,14 @@ def lira(
     """
     check_matrices(scores, members)
     statistic = np.empty(scores.shape, dtype=_storage(scores))
-    if variance == "per_record" and moments is None:
-        for block in leave_one_out_blocks(scores, members):
-            statistic[:, block.columns] = log_likelihood_ratio(block)
-        return statistic
     model = fit_variance(variance, scores, members, moments, ("in", "out"))
-    for piece in moment_blocks(scores, members, moments):
-        ratio = model.log_density(piece, "in")
-        ratio -= model.log_density(piece, "out")
-        statistic[:, piece.columns] = ratio
+    entries = KERNEL_ENTRIES if variance == "per_record" else BLOCK_ENTRIES
+    for block in moment_blocks(scores, members, moments, entries=entries):
+        if variance == "per_record" and isinstance(block, Block) and is_full(block):
+            write_log_likelihood_ratio(block, statistic[:, block.columns])
+        else:
+            ratio = model.log_density(block, "in") - model.log_density(block, "out")
+            statistic[:, block.columns] = ratio
     return statistic
 
 

@@ -1,48 +1,53 @@
-"""The kernel of online LiRA: a block's log-likelihood ratios in few passes over memory.
-
-An entry leaves its own score out of its own class only; of the other class every shadow counts.
-So each entry has its own variance in one class and its column's in the other.
-"""
+"""The kernel of online LiRA: a block's log-likelihood ratios in few passes over memory."""
 
 import numpy as np
 
-from mia_audit.stats.moments import VARIANCE_FLOOR, Block, degrees
+from mia_audit.stats.blocks import VARIANCE_FLOOR, Block, ClassSums, rows
 
 
-def log_likelihood_ratio(block: Block) -> np.ndarray:
-    """log N(φ; in) − log N(φ; out) of a block, float64 [M, w]; uses the block up.
+def is_full(block: Block) -> bool:
+    """Whether every entry of the block has the two shadows of either class a variance needs."""
+    return min(block.sums_in.count.min(), block.sums_out.count.min()) >= 3
 
-    ½·s·(z_other² − z_own² − log(var_own/var_other)), s = 1 for members, −1 for the rest; nan where
-    either class has fewer than two shadows. The result lies in the block's scratch.
+
+def write_log_likelihood_ratio(block: Block, out: np.ndarray) -> None:
+    """log N(φ; in) − log N(φ; out) of a block that `is_full`, into `out` [M, w].
+
+    ½·(log(var_out/var_in) + z_out² − z_in²), leave-one-out, with one logarithm an entry.
     """
-    result, variance, table = block.scratch
-    own = _own_class(block)
-    block.spread(block.sums_in.mean, block.sums_out.mean, out=table)
-    np.subtract(block.centred, table, out=result)
-    np.square(result, out=result)
-    block.spread(1 / block.sums_in.variance(), 1 / block.sums_out.variance(), out=table)
-    result *= table
-    result -= own
-    variance *= table
-    result -= np.log(variance, out=variance)
-    half = np.full(len(block.origin), 0.5)
-    result *= block.spread(-half, half, out=table)
-    return result
+    for part in rows(*block.centred.shape):
+        scores = block.centred[part]
+        own = block.members[part].astype(np.float64)
+        z_in, var_in = _left_out(scores, own, block.sums_in)
+        np.subtract(1.0, own, out=own)
+        ratio, var_out = _left_out(scores, own, block.sums_out)
+        ratio -= z_in
+        var_out /= var_in
+        ratio += np.log(var_out, out=var_out)
+        ratio *= 0.5
+        out[part] = ratio
 
 
-def _own_class(block: Block) -> np.ndarray:
-    """z² of each entry in its own class, its variance there left in the second scratch array.
+def _left_out(
+    scores: np.ndarray, own: np.ndarray, sums: ClassSums
+) -> tuple[np.ndarray, np.ndarray]:
+    """z² and variance of entries under one class, `own` 1.0 for those that leave themselves out.
 
-    With q the squared deviation from the full mean and f = n/(n−1), leaving out gives the variance
-    (SS − q·f)/(n−2) and the squared deviation q·f².
+    With q the squared deviation from the full mean and f = n/(n−1) an own entry has the variance
+    (SS − q·f)/(n−2) and the squared deviation q·f²; for the others they are SS/(n−1) and q. Both
+    are written as the second plus own times the difference: no choice an entry, which is slow.
     """
-    square, (_, variance, table) = block.own_square, block.scratch
-    left_in, left_out = degrees(block.sums_in.count - 1, 1), degrees(block.sums_out.count - 1, 1)
-    stretch_in, stretch_out = (left_in + 2) / (left_in + 1), (left_out + 2) / (left_out + 1)
-    square *= block.spread(stretch_out / left_out, stretch_in / left_in, out=table)
-    block.spread(block.sums_out.squares / left_out, block.sums_in.squares / left_in, out=variance)
-    variance -= square
+    n, squares = sums.count, sums.squares
+    stretch = n / (n - 1)
+    square = scores - sums.mean
+    np.square(square, out=square)
+    variance = square * (-stretch / (n - 2))
+    variance += squares / (n - 2) - squares / (n - 1)
+    variance *= own
+    variance += squares / (n - 1)
     np.clip(variance, VARIANCE_FLOOR, np.inf, out=variance)
+    factor = own * (stretch**2 - 1)
+    factor += 1.0
+    square *= factor
     square /= variance
-    square *= block.spread(stretch_out * left_out, stretch_in * left_in, out=table)
-    return square
+    return square, variance

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mia_audit.stats.moments import BLOCK_ENTRIES, check_matrices
+from mia_audit.stats.blocks import BLOCK_ENTRIES, check_matrices
 
 
 def rmia(
