@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mia_audit.config import entry
 from mia_audit.schema import AuditConfig, Composed
+from mia_audit.simulate.settings import SimulateConfig
 
 
 @entry("audit")
@@ -20,3 +21,11 @@ def train(composed: Composed[AuditConfig]) -> int:
     from mia_audit.job import run_training
 
     return run_training(composed)
+
+
+@entry("simulate")
+def simulate(composed: Composed[SimulateConfig]) -> int:
+    """Repeat the papers' simulations: what was expected beside what came out."""
+    from mia_audit.simulate.job import run_simulate
+
+    return run_simulate(composed)

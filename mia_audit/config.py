@@ -33,6 +33,7 @@ USER_MISTAKE = 2
 HELP = {
     "audit": "Train what the store lacks, judge every model, log one MLflow run, write a report.",
     "train": "Train what the store lacks, and nothing else.",
+    "simulate": "Repeat the papers' simulations: what was expected beside what came out.",
     "identify": "Select the records a model was trained on, from score files of any model.",
 }
 

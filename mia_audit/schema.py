@@ -19,6 +19,7 @@ from mia_audit.models.linear import Logistic
 from mia_audit.models.mlp import MLP
 from mia_audit.models.sklearn import SklearnModel
 from mia_audit.models.tabpfn import TabPFN
+from mia_audit.simulate.settings import SimulateConfig
 from mia_audit.stats.member_share import NoScaling, ShareEstimator, Storey, Subtraction
 from mia_audit.sweep import Cluster
 from mia_audit.tracking import Tracking
@@ -121,7 +122,12 @@ class AuditConfig:
     dry_run: bool = False
 
 
-JOBS: dict[str, type] = {"audit": AuditConfig, "train": AuditConfig, "identify": IdentifyConfig}
+JOBS: dict[str, type] = {
+    "audit": AuditConfig,
+    "train": AuditConfig,
+    "identify": IdentifyConfig,
+    "simulate": SimulateConfig,
+}
 
 Settings = TypeVar("Settings")
 
