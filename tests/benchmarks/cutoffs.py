@@ -173,7 +173,7 @@ def main(draws: int) -> int:
             wins = "  beats conditional" if ratio <= 1.05 and gain.mean() > 3 * error > 0 else ""
             print(
                 f"{world:17s} α {level:5g} {rule:25s} FPR/α {ratio:.3f}  "
-                f"TPR {rates[:, 1].mean():.4f}  to conditional {gain.mean():+.4f} ± {error:.4f}{wins}"
+                f"TPR {rates[:, 1].mean():.4f}  gain {gain.mean():+.4f} ± {error:.4f}{wins}"
             )
     return 0
 
