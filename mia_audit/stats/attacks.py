@@ -6,7 +6,7 @@ Results are float32 for float32 scores (computed in float64), else float64.
 
 import numpy as np
 
-from mia_audit.stats.likelihood import is_full, write_log_likelihood_ratio
+from mia_audit.stats.likelihood import is_regular, write_log_likelihood_ratio
 from mia_audit.stats.moments import (
     BLOCK_ENTRIES,
     Block,
@@ -17,8 +17,8 @@ from mia_audit.stats.moments import (
 )
 from mia_audit.stats.variances import fit_variance
 
-# The kernel keeps one array a block, 4 MB: wide columns make its rows long.
-KERNEL_ENTRIES = 1 << 19
+# The kernel keeps one array a block, 8 MB: wide columns make its rows long.
+KERNEL_ENTRIES = 1 << 20
 
 
 def lira(
@@ -40,7 +40,7 @@ def lira(
     model = fit_variance(variance, scores, members, moments, ("in", "out"))
     entries = KERNEL_ENTRIES if variance == "per_record" else BLOCK_ENTRIES
     for block in moment_blocks(scores, members, moments, entries=entries):
-        if variance == "per_record" and isinstance(block, Block) and is_full(block):
+        if variance == "per_record" and isinstance(block, Block) and is_regular(block):
             write_log_likelihood_ratio(block, statistic[:, block.columns])
         else:
             ratio = model.log_density(block, "in") - model.log_density(block, "out")

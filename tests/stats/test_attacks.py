@@ -168,6 +168,17 @@ def test_constant_records_say_nothing_and_break_nothing(variance: str) -> None:
     )
 
 
+def test_a_lone_outlier_among_equal_shadows_meets_the_floor() -> None:
+    """Left out, it leaves a class of no variance: floored in the kernel as in the slow loop."""
+    scores, members = oracle.random_case(17)
+    scores = scores.round(1)
+    scores[members[:, 3], 3] = 2.0
+    scores[0, 3] = 5.0
+    statistic, slow = lira(scores, members), oracle.lira(scores, members)
+    assert slow[0, 3] < -1e12
+    close(statistic, slow)
+
+
 def test_records_constant_but_for_one_model_stay_finite() -> None:
     _, members = oracle.random_case(14)
     scores = np.full(members.shape, 27.6)

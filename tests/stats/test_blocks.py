@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mia_audit.stats import blocks as module
 from mia_audit.stats.blocks import leave_one_out_blocks, rows
-from mia_audit.stats.likelihood import is_full, write_log_likelihood_ratio
+from mia_audit.stats.likelihood import is_regular, write_log_likelihood_ratio
 from tests.stats import oracle
 
 
@@ -47,12 +47,14 @@ def test_rows_cover_a_block_once() -> None:
     np.testing.assert_array_equal(np.concatenate(parts), np.arange(100))
 
 
-def test_a_block_is_full_when_everyone_leaves_two_of_each_class() -> None:
+def test_a_block_is_regular_when_everyone_leaves_two_varying_shadows_of_each_class() -> None:
     scores, members = oracle.random_case(1)
-    assert all(is_full(block) for block in leave_one_out_blocks(scores, members))
-    members[:, 4] = True
-    members[:2, 4] = False
-    assert not all(is_full(block) for block in leave_one_out_blocks(scores, members))
+    assert all(is_regular(block) for block in leave_one_out_blocks(scores, members))
+    scarce = members.copy()
+    scarce[:, 4], scarce[:2, 4] = True, False
+    assert not all(is_regular(block) for block in leave_one_out_blocks(scores, scarce))
+    scores[members[:, 7], 7] = 1.0
+    assert not all(is_regular(block) for block in leave_one_out_blocks(scores, members))
 
 
 def test_the_last_block_is_narrower() -> None:
