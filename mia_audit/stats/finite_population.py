@@ -52,20 +52,17 @@ def correct_finite_population(
     ratio of stretched scores is biased down, by 12 % in TPR still at M = 256: prefer
     `population_tpr`. Raises ValueError for sizes or shares out of range, and as `check_matrices`.
     """
-    moments = leave_one_out_moments(scores, members)
     grow_in, grow_out = _factors(num_train, num_pool or scores.shape[1], noise_share)
-    mean = np.where(members, moments.mean_in, moments.mean_out)
-    stretch = np.where(members, 1 / np.sqrt(grow_in), 1 / np.sqrt(grow_out))
-    # Without another shadow of its class an entry has no residual to stretch.
-    stretched = np.where(np.isnan(mean), scores, mean + (scores - mean) * stretch)
-    return stretched, Moments(
-        moments.mean_in,
-        moments.var_in / grow_in,
-        moments.n_in,
-        moments.mean_out,
-        moments.var_out / grow_out,
-        moments.n_out,
-    )
+    moments = leave_one_out_moments(scores, members)
+    moments.var_in[:] /= grow_in
+    moments.var_out[:] /= grow_out
+    stretched = np.empty(scores.shape)
+    for m, row in enumerate(scores):
+        mean = np.where(members[m], moments.mean_in[m], moments.mean_out[m])
+        stretch = np.where(members[m], grow_in**-0.5, grow_out**-0.5)
+        # Without another shadow of its class an entry has no residual to stretch.
+        stretched[m] = np.where(np.isnan(mean), row, mean + (row - mean) * stretch)
+    return stretched, moments
 
 
 def population_tpr(
