@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mia_audit.config import entry
-from mia_audit.schema import AuditConfig, Composed
+from mia_audit.schema import AuditConfig, CompareConfig, Composed
 from mia_audit.simulate.settings import SimulateConfig
 
 
@@ -29,3 +29,11 @@ def simulate(composed: Composed[SimulateConfig]) -> int:
     from mia_audit.simulate.job import run_simulate
 
     return run_simulate(composed)
+
+
+@entry("compare")
+def compare(composed: Composed[CompareConfig]) -> int:
+    """Audit several defences on one design: what each buys in privacy and costs."""
+    from mia_audit.compare.job import run_compare
+
+    return run_compare(composed)

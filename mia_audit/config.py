@@ -11,7 +11,8 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from contextlib import nullcontext
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,6 +36,7 @@ HELP = {
     "train": "Train what the store lacks, and nothing else.",
     "simulate": "Repeat the papers' simulations: what was expected beside what came out.",
     "identify": "Select the records a model was trained on, from score files of any model.",
+    "compare": "Audit several defences on one design: what each buys in privacy and costs.",
 }
 
 
@@ -102,8 +104,69 @@ def compose(name: str, arguments: list[str] | None = None) -> Composed[Any]:
     import hydra
 
     register()
-    with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+    with _hydra_here():
         return _composed(name, hydra.compose(name, [quoted(a) for a in arguments or []]))
+
+
+def compose_audit(
+    composed: Composed[Any], defence: str, settings: dict[str, Any]
+) -> Composed[AuditConfig]:
+    """The audit of one defence within a comparison: its choice with `settings` as its keys.
+
+    Raises ValueError with one sentence for a choice, a key or a value that does not exist.
+    """
+    from omegaconf import OmegaConf
+
+    node = _choice_node("defence", defence, settings)
+    kept = {field.name: getattr(composed.settings, field.name) for field in fields(AuditConfig)}
+    plain = OmegaConf.to_container(node, resolve=True, enum_to_str=True)
+    values = {key: value for key, value in composed.values.items() if key in kept}
+    values["defence"] = _masked_leaves(plain)
+    return replace(
+        composed,
+        settings=AuditConfig(**kept | {"defence": OmegaConf.to_object(node)}),
+        values=values,
+        yaml=OmegaConf.to_yaml(OmegaConf.create(values)),
+    )
+
+
+def _choice_node(group: str, choice: str, settings: dict[str, Any]) -> Any:
+    """A choice of a group, composed on its own, with some keys set."""
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+
+    def wrong(told: str, cause: Exception) -> ValueError:
+        error = HydraException(told)
+        error.__cause__ = cause
+        keys = [] if node is None else [f"{choice}.{key}" for key in node]
+        return ValueError(sentence(error, keys=keys, choices={group: choices(group)}))
+
+    node: Any = None
+    within = GlobalHydra.instance().is_initialized()  # a job's task, else a test or a notebook
+    ready = nullcontext() if within else _hydra_here()
+    try:
+        with ready:
+            node = hydra.compose(f"{group}/{choice}")[group]
+    except HydraException as error:
+        raise wrong(f"Could not find '{group}/{choice}'", error) from error
+    for key, value in settings.items():
+        try:
+            OmegaConf.update(node, key, value, merge=True)
+        except (ConfigKeyError, ConfigAttributeError) as error:
+            raise wrong(f"Could not override '{choice}.{key}'", error) from error
+        except OmegaConfBaseException as error:
+            raise wrong(f"Error merging override {choice}.{key}={value}", error) from error
+    return node
+
+
+def _hydra_here() -> Any:
+    """Hydra on the package's own configurations, for composing outside a command."""
+    import hydra
+
+    return hydra.initialize_config_dir(str(conf_folder()), version_base="1.3")
 
 
 def register() -> None:
@@ -153,16 +216,23 @@ def choices(group: str) -> list[str]:
 def help_text(name: str) -> str:
     """What `--help` prints; reads the conf folder only, so that it answers at once."""
     lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} [group=choice …] [key=value …]\n"]
-    source = "audit" if JOBS[name] is AuditConfig else name
-    text = (conf_folder() / f"{source}.yaml").read_text(encoding="utf-8")
-    if source == "audit":
+    extends_audit = issubclass(JOBS[name], AuditConfig)
+    text = "" if JOBS[name] is AuditConfig else _keys_text(name)
+    if extends_audit:
+        text += _keys_text("audit")
         lines.append("groups:")
         lines += [f"  {group}={'|'.join(choices(group))}" for group in (*GROUPS, "experiment")]
         lines.append("")
     lines.append("keys, with their defaults (all of them, a group's own included: --cfg job):")
-    lines += [f"  {line}" for line in text.partition("# keys\n")[2].splitlines()]
+    lines += [f"  {line}" for line in text.splitlines()]
     lines.append("\n-m sweeps over comma-separated values: seed=0,1,2")
     return "\n".join(lines)
+
+
+def _keys_text(name: str) -> str:
+    """The keys of a configuration file with their comments."""
+    text = (conf_folder() / f"{name}.yaml").read_text(encoding="utf-8")
+    return text.partition("# keys\n")[2]
 
 
 def _keep_hydra_quiet() -> None:
@@ -247,5 +317,5 @@ def _valid_keys(name: str) -> Iterator[str]:
                 yield from walk(child, f"{prefix}{key!s}.")
 
     GlobalHydra.instance().clear()
-    with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+    with _hydra_here():
         yield from walk(hydra.compose(name), "")

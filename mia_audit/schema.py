@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from mia_audit.attacks import BASE, RMIA, CalibratedLoss, LiRA, LiRAOffline, Loss
 from mia_audit.data import Adult, CreditDefault, GermanCredit, Table
 from mia_audit.defences.none import NoDefence
+from mia_audit.defences.weight_decay import WeightDecay
 from mia_audit.external import TargetScale
 from mia_audit.identify.settings import IdentifyConfig
 from mia_audit.models.linear import Logistic
@@ -32,7 +33,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "table": Table,
     },
     "model": {"mlp": MLP, "logistic": Logistic, "sklearn": SklearnModel, "tabpfn": TabPFN},
-    "defence": {"none": NoDefence},
+    "defence": {"none": NoDefence, "weight_decay": WeightDecay},
     "attack": {
         "lira": LiRA,
         "lira_offline": LiRAOffline,
@@ -122,11 +123,21 @@ class AuditConfig:
     dry_run: bool = False
 
 
+@dataclass
+class CompareConfig(AuditConfig):
+    """An audit's configuration, and which defences stand side by side (`conf/compare.yaml`)."""
+
+    defences: list[Any] = field(default_factory=lambda: ["none"])
+    runs: str | None = None
+    allow_different_designs: bool = False
+
+
 JOBS: dict[str, type] = {
     "audit": AuditConfig,
     "train": AuditConfig,
     "identify": IdentifyConfig,
     "simulate": SimulateConfig,
+    "compare": CompareConfig,
 }
 
 Settings = TypeVar("Settings")
