@@ -7,6 +7,7 @@ from mia_audit.data.dataset import Dataset
 from mia_audit.models.batches import make_schedule
 from mia_audit.models.mlp import MLP, Optimiser
 from mia_audit.models.optimisers import SGD, Adam
+from mia_audit.models.recipe import MakeRecipe, Stack, plain
 from mia_audit.models.stacked import StackedMLP
 from mia_audit.models.training import one_thread, train_stack
 
@@ -20,8 +21,12 @@ def train_mlps(
     *,
     num_train: int,
     device: str,
+    make_recipe: MakeRecipe = plain,
 ) -> np.ndarray:
-    """Logits float32 [m, N, C] of m networks trained in their slots of a full stack."""
+    """Logits float32 [m, N, C] of m networks trained in their slots of a full stack.
+
+    make_recipe: gives the recipe that this stack is trained by.
+    """
     num_slots = model.stack(device)
     schedule = make_schedule(
         members, slots, num_slots=num_slots, num_train=num_train, batch=model.batch
@@ -32,8 +37,20 @@ def train_mlps(
     generators = draw_generators(seeds, slots, num_slots)
     network.initialise(generators, slots)
     optimiser = build_optimiser(model, network)
+    own = np.zeros(num_slots, dtype=np.int64)
+    own[slots] = seeds
     with one_thread(device):
-        train_stack(network, schedule, generators, optimiser, records, labels, epochs=model.epochs)
+        recipe = make_recipe(Stack(network, schedule, records, labels, own, slots))
+        train_stack(
+            network,
+            schedule,
+            generators,
+            optimiser,
+            records,
+            labels,
+            epochs=model.epochs,
+            recipe=recipe,
+        )
         return network.predict(records)[slots]
 
 

@@ -48,3 +48,18 @@ class Probabilities:
 
 
 Outputs = Logits | Probabilities
+
+
+def log_probabilities(outputs: Outputs) -> np.ndarray:
+    """Log-probabilities float64 [m, N, C]; those of probabilities are clipped at log(1e-12)."""
+    if isinstance(outputs, Probabilities):
+        return np.log(np.clip(outputs.values, 1e-12, None).astype(np.float64))
+    values = outputs.values.astype(np.float64)
+    return values - np.logaddexp.reduce(values, axis=-1, keepdims=True)
+
+
+def probabilities(outputs: Outputs) -> np.ndarray:
+    """Class probabilities float64 [m, N, C]."""
+    if isinstance(outputs, Probabilities):
+        return outputs.values.astype(np.float64)
+    return np.exp(log_probabilities(outputs))

@@ -10,6 +10,7 @@ Letters: K models, B rows of a batch, N records, F features, C classes.
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -82,12 +83,25 @@ class StackedMLP:
 
     def forward(self, records: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
         """Logits [K, C, B] of rows `index` (int64 [K·B]) of `records` [N, F]."""
-        inputs, last = self.inputs, len(self.weights) - 1
+        self.gather(records, index)
+        return self.forward_inputs()
+
+    def gather(self, records: torch.Tensor, index: torch.Tensor) -> None:
+        """Put rows `index` (int64 [K·B]) of `records` [N, F] into `inputs[0]`."""
         torch.index_select(records, 0, index, out=self.gathered)
+
+    def forward_inputs(self, factors: Sequence[torch.Tensor] = ()) -> torch.Tensor:
+        """Logits [K, C, B] of what `inputs[0]` [K, B, F] holds.
+
+        factors: for each hidden layer what its outputs are multiplied by, [K, B, width].
+        """
+        inputs, last = self.inputs, len(self.weights) - 1
         for layer in range(last):
             output = inputs[layer + 1]
             torch.baddbmm(self.biases[layer], inputs[layer], self.weights[layer], out=output)
             output.relu_()
+            if factors:
+                output.mul_(factors[layer])
         return torch.baddbmm(
             self.biases[last], self.weights[last], self.inputs_t[last], out=self.logits
         )

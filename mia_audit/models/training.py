@@ -7,9 +7,10 @@ import torch
 
 from mia_audit.models.batches import Schedule
 from mia_audit.models.optimisers import SGD, Adam
+from mia_audit.models.recipe import Batch, Recipe
 from mia_audit.models.stacked import StackedMLP
 
-Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]
+Step = Callable[..., None]  # of the tensors of one step
 
 
 @contextmanager
@@ -36,38 +37,54 @@ def train_stack(
     labels: torch.Tensor,
     *,
     epochs: int,
+    recipe: Recipe | None = None,
 ) -> None:
     """Train an initialised network in place.
 
-    generators: one a slot, as the initialisation left them; records [N, F]; labels int64 [N].
+    generators: one a slot, as the initialisation left them; records [N, F]; labels int64 [N];
+    recipe: plain training if None.
     """
+    recipe = Recipe() if recipe is None else recipe
 
-    def step(index: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> None:
-        network.forward(records, index)
-        network.set_loss_signal(targets, weights)
-        network.propagate_signals()
+    def step(
+        index: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor, *drawn: torch.Tensor
+    ) -> None:
+        batch = Batch(index, targets, weights, drawn)
+        recipe.forward(network, records, batch)
+        recipe.set_signal(network, batch)
+        recipe.propagate(network, batch)
         network.collect_gradient()
         optimiser.step()
 
     weights = schedule.weights.to(records)
+    run = None
     with torch.no_grad():
-        run = _program(step, network, optimiser, weights)
-        for _ in range(epochs):
+        for epoch in range(epochs):
             index = schedule.draw_epoch(generators).to(records.device)
             targets = labels[index].unsqueeze(2)
-            for batch in zip(index.flatten(1), targets, weights, strict=True):
-                run(*batch)
+            drawn = recipe.draw_epoch(epoch, len(index))
+            for *batch, more in zip(index.flatten(1), targets, weights, drawn, strict=True):
+                run = run or _program(step, network, optimiser, recipe, (*batch, *more))
+                run(*batch, *more)
+            recipe.end_epoch(network, records)
+        recipe.finish(network)
 
 
-def _program(step: Step, network: StackedMLP, optimiser: Adam | SGD, weights: torch.Tensor) -> Step:
-    """The step itself on a CPU; on a GPU its capture as one CUDA graph."""
-    if weights.device.type == "cpu":
+def _program(
+    step: Step,
+    network: StackedMLP,
+    optimiser: Adam | SGD,
+    recipe: Recipe,
+    example: tuple[torch.Tensor, ...],
+) -> Step:
+    """The step itself on a CPU; on a GPU its capture as one CUDA graph, by an example's shapes."""
+    if network.parameters.device.type == "cpu":
         return step
     initial = network.parameters.clone()
-    blank = torch.zeros_like(weights[0])
-    run = capture(step, blank.long().flatten(), blank.long(), blank)
+    run = capture(step, *[value.clone() for value in example])
     network.parameters.copy_(initial)
     optimiser.reset()
+    recipe.reset()
     return run
 
 
