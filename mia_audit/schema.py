@@ -12,7 +12,22 @@ from typing import Any, Generic, TypeVar
 
 from mia_audit.attacks import BASE, RMIA, CalibratedLoss, LiRA, LiRAOffline, Loss
 from mia_audit.data import Adult, CreditDefault, GermanCredit, Table
+from mia_audit.defences.adversarial_regularisation import AdversarialRegularisation
+from mia_audit.defences.bagging import Bagging
+from mia_audit.defences.confidence_penalty import ConfidencePenalty
+from mia_audit.defences.context_subsampling import ContextSubsampling
+from mia_audit.defences.dpsgd import DPSGD
+from mia_audit.defences.dropout import Dropout
+from mia_audit.defences.early_stopping import EarlyStopping
+from mia_audit.defences.label_smoothing import LabelSmoothing
+from mia_audit.defences.mixup import Mixup
 from mia_audit.defences.none import NoDefence
+from mia_audit.defences.output_noise import OutputNoise
+from mia_audit.defences.relaxloss import RelaxLoss
+from mia_audit.defences.rounding import Rounding
+from mia_audit.defences.selena import Selena
+from mia_audit.defences.temperature import Temperature
+from mia_audit.defences.top_label import TopLabel
 from mia_audit.defences.weight_decay import WeightDecay
 from mia_audit.external import TargetScale
 from mia_audit.identify.settings import IdentifyConfig
@@ -33,7 +48,25 @@ GROUPS: dict[str, dict[str, type]] = {
         "table": Table,
     },
     "model": {"mlp": MLP, "logistic": Logistic, "sklearn": SklearnModel, "tabpfn": TabPFN},
-    "defence": {"none": NoDefence, "weight_decay": WeightDecay},
+    "defence": {
+        "none": NoDefence,
+        "dpsgd": DPSGD,
+        "weight_decay": WeightDecay,
+        "dropout": Dropout,
+        "early_stopping": EarlyStopping,
+        "label_smoothing": LabelSmoothing,
+        "confidence_penalty": ConfidencePenalty,
+        "mixup": Mixup,
+        "relaxloss": RelaxLoss,
+        "adversarial_regularisation": AdversarialRegularisation,
+        "selena": Selena,
+        "temperature": Temperature,
+        "rounding": Rounding,
+        "top_label": TopLabel,
+        "output_noise": OutputNoise,
+        "context_subsampling": ContextSubsampling,
+        "bagging": Bagging,
+    },
     "attack": {
         "lira": LiRA,
         "lira_offline": LiRAOffline,
