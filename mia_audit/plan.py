@@ -72,6 +72,16 @@ class Plan:
     def num_models(self) -> int:
         return self.members.shape[0]
 
+    def ready_defence(self) -> Defence:
+        """The defence as workers get it: what takes seconds to find is found once, here.
+
+        A defence with something to find has a method `prepared(model, num_train)` that returns
+        such a copy of itself. Key and claim remain those of the settings.
+        """
+        if hasattr(self.defence, "prepared"):
+            return self.defence.prepared(self.model, self.num_train)
+        return self.defence
+
 
 def plan_sweep(
     dataset: Dataset,

@@ -151,13 +151,13 @@ def _results(
         )
     )
     task = ray.remote(**_task_options(cluster))(train_shard)
-    dataset = ray.put(plan.dataset)
+    dataset, defence = ray.put(plan.dataset), plan.ready_defence()
     pending: dict[Any, range] = {}
     while waiting or pending:
         while waiting and len(pending) < workers + _AHEAD:
             models = waiting.popleft()
             work = _work(plan, models, cluster.device)
-            pending[task.remote(dataset, plan.model, plan.defence, work)] = models
+            pending[task.remote(dataset, plan.model, defence, work)] = models
         ready, _ = ray.wait(list(pending), num_returns=1, timeout=_POLL)
         for reference in ready:
             models = pending.pop(reference)

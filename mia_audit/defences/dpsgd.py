@@ -1,6 +1,6 @@
 """DP-SGD: training whose result depends little on any one record, with a proven bound."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -79,6 +79,11 @@ class DPSGD:
         if self.noise_multiplier is not None:
             return self.noise_multiplier
         return noise_needed(self.epsilon, **self._run(model, num_train))
+
+    def prepared(self, model: MLP, num_train: int) -> "DPSGD":
+        """A copy that carries the noise found for its ε, so that workers need not search; it is
+        for training alone (`supports` wants one of the two)."""
+        return replace(self, noise_multiplier=self.noise(model, num_train))
 
     def _run(self, model: MLP, num_train: int) -> dict[str, Any]:
         """What an accountant has to know of a run beside its noise."""
