@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mia_audit.config import entry
+from mia_audit.identify.settings import IdentifyConfig
 from mia_audit.schema import AuditConfig, CompareConfig, Composed
 from mia_audit.simulate.settings import SimulateConfig
 
@@ -21,6 +22,14 @@ def train(composed: Composed[AuditConfig]) -> int:
     from mia_audit.job import run_training
 
     return run_training(composed)
+
+
+@entry("identify")
+def identify(composed: Composed[IdentifyConfig]) -> int:
+    """Select the records a model was trained on, from score files of any model."""
+    from mia_audit.identify.job import run_identify
+
+    return run_identify(composed)
 
 
 @entry("simulate")
