@@ -1,0 +1,266 @@
+"""Cut-off rules for standardised scores, those of the package and candidates to beat them.
+
+Each rule reads the out entries of a sweep once and returns the cut-off on z of any entry, from
+what the shadows of that entry say about its record: μ/σ, σ, skewness and kurtosis. K shadow
+models, N records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from mia_audit.stats.cutoffs import (
+    assign_bins,
+    conformal_cutoff,
+    exact_cutoffs,
+    merge_bins,
+    quantile_edges,
+    student_cutoff,
+)
+from mia_audit.stats.student_t import fit_degrees_of_freedom
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """What the out shadows say of each entry's record; z is nan where there is no score to judge.
+
+    All arrays have one shape. `ratio` is μ/σ, `record` the entry's column.
+    """
+
+    z: Floats
+    ratio: Floats
+    log_sd: Floats
+    skew: Floats
+    kurtosis: Floats
+    n: Floats
+    record: NDArray[np.int64]
+
+    def pick(self, mask: NDArray) -> Shapes:
+        """The entries of a mask, flat."""
+        return Shapes(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
+
+
+Covariate = Callable[[Shapes], Floats]
+Cutoff = Callable[[Shapes], Floats]
+Rule = Callable[[Shapes, float], Cutoff]
+
+
+def sweep_shapes(scores: Floats, out: NDArray[np.bool_]) -> Shapes:
+    """All out entries of a sweep, flat, each model's own score left out (arguments [K, N])."""
+    origin = _origin(scores, out)
+    deviation = np.where(out, scores - origin, 0.0)
+    sums = [(deviation**k).sum(axis=0) - deviation**k for k in (1, 2, 3, 4)]
+    return _shapes(deviation, origin, out.sum(axis=0) - 1.0, sums).pick(out)
+
+
+def record_shapes(scores: Floats, out: NDArray[np.bool_]) -> Shapes:
+    """What the same sweep says of each record to a model that is not in it, [N]."""
+    origin = _origin(scores, out)
+    deviation = np.where(out, scores - origin, 0.0)
+    sums = [(deviation**k).sum(axis=0) for k in (1, 2, 3, 4)]
+    return _shapes(np.full(origin.shape, np.nan), origin, out.sum(axis=0) * 1.0, sums)
+
+
+def standardised(scores: Floats, shapes: Shapes) -> Floats:
+    """z [J, N] of fresh models' scores [J, N] in units of `record_shapes`."""
+    sd = np.exp(shapes.log_sd)
+    return scores / sd - shapes.ratio
+
+
+def _origin(scores: Floats, out: NDArray[np.bool_]) -> Floats:
+    return np.where(out, scores, 0.0).sum(axis=0) / out.sum(axis=0)
+
+
+def _shapes(deviation: Floats, origin: Floats, n: Floats, sums: list[Floats]) -> Shapes:
+    mean, m2, m3, m4 = (s / n for s in sums)
+    variance = m2 - mean**2
+    third = m3 - 3 * mean * m2 + 2 * mean**3
+    fourth = m4 - 4 * mean * m3 + 6 * mean**2 * m2 - 3 * mean**4
+    sd = np.sqrt(variance * n / (n - 1))
+    record = np.broadcast_to(np.arange(origin.size), mean.shape)
+    return Shapes(
+        z=(deviation - mean) / sd,
+        ratio=(origin + mean) / sd,
+        log_sd=np.log(sd),
+        skew=third / variance**1.5 * np.sqrt(n * (n - 1)) / (n - 2),
+        kurtosis=fourth / variance**2 - 3,
+        n=np.broadcast_to(n, mean.shape),
+        record=record,
+    )
+
+
+def normal(fit: Shapes, alpha: float) -> Cutoff:
+    return lambda of: np.full(of.n.shape, stats.norm.isf(alpha))
+
+
+def fitted_t(fit: Shapes, alpha: float) -> Cutoff:
+    cut = student_cutoff(alpha, fit_degrees_of_freedom(fit.z))
+    return lambda of: np.full(of.n.shape, cut)
+
+
+def exact_t(fit: Shapes, alpha: float) -> Cutoff:
+    cuts = exact_cutoffs(int(fit.n.max()) + 1, alpha)
+    return lambda of: cuts[of.n.astype(np.int64)]
+
+
+def shifted(fit: Shapes, alpha: float, base: Cutoff) -> Cutoff:
+    """`base` moved by the conformal quantile of z − base over the sweep's out entries."""
+    shift = conformal_cutoff(np.sort(fit.z - base(fit)), alpha)
+    return lambda of: base(of) + shift
+
+
+def binned(fit: Shapes, alpha: float, base: Cutoff, by: Covariate, bins: int) -> Cutoff:
+    """`shifted` within quantile bins of a covariate, merged as `Conditional` does."""
+    edges = quantile_edges(by(fit), bins)
+    finest = assign_bins(by(fit), edges)
+    merged = merge_bins(np.bincount(finest, minlength=bins), alpha)
+    rest, bin_of = fit.z - base(fit), merged[finest]
+    shifts = np.array(
+        [conformal_cutoff(np.sort(rest[bin_of == b]), alpha) for b in range(merged[-1] + 1)]
+    )
+    return lambda of: base(of) + shifts[merged[assign_bins(by(of), edges)]]
+
+
+def zero(of: Shapes) -> Floats:
+    return np.zeros(of.n.shape)
+
+
+def ratio(of: Shapes) -> Floats:
+    return of.ratio
+
+
+def log_sd(of: Shapes) -> Floats:
+    return of.log_sd
+
+
+def kurtosis(of: Shapes) -> Floats:
+    return of.kurtosis
+
+
+def shrinker(fit: Shapes, bins: int = 20) -> Covariate:
+    """Skewness pulled towards its mean at that μ/σ, by the share of its variance that is noise."""
+    bin_of = assign_bins(fit.ratio, quantile_edges(fit.ratio, bins))
+    centres, levels = (
+        np.array([values[bin_of == b].mean() for b in range(bins)])
+        for values in (fit.ratio, fit.skew)
+    )
+    rest = fit.skew - np.interp(fit.ratio, centres, levels)
+    kept = max(0.0, 1 - float(np.mean(6 / fit.n)) / float(rest.var()))
+
+    def shrunk(of: Shapes) -> Floats:
+        level = np.interp(of.ratio, centres, levels)
+        return level + kept * (of.skew - level)
+
+    return shrunk
+
+
+def two_way(
+    fit: Shapes, alpha: float, base: Cutoff, by: Covariate, *, bins: int = 5, inner: int = 4
+) -> Cutoff:
+    """`bins` of μ/σ, and within each `inner` bins of a second covariate."""
+    edges = quantile_edges(fit.ratio, bins)
+    bin_of = assign_bins(fit.ratio, edges)
+    cuts = [binned(fit.pick(bin_of == b), alpha, base, by, inner) for b in range(bins)]
+
+    def cutoff(of: Shapes) -> Floats:
+        return np.choose(assign_bins(of.ratio, edges), [cut(of) for cut in cuts])
+
+    return cutoff
+
+
+_SKEWNESSES = np.linspace(-4, 4, 801)
+
+
+def pearson(fit: Shapes, alpha: float) -> Cutoff:
+    """The quantile of a Pearson III distribution with the shrunk skewness."""
+    quantiles, shrunk = stats.pearson3.isf(alpha, _SKEWNESSES), shrinker(fit)
+    return lambda of: np.interp(shrunk(of), _SKEWNESSES, quantiles)
+
+
+def cornish_fisher(fit: Shapes, alpha: float) -> Cutoff:
+    """z_α + g/6·(z_α² − 1) with the shrunk skewness g."""
+    point, shrunk = stats.norm.isf(alpha), shrinker(fit)
+    return lambda of: point + shrunk(of) / 6 * (point**2 - 1)
+
+
+def for_few_shadows(fit: Shapes, alpha: float, base: Cutoff) -> Cutoff:
+    """A normal-theory cut-off widened as the exact t is."""
+    exact = exact_t(fit, alpha)
+    return lambda of: base(of) * exact(of) / stats.norm.isf(alpha)
+
+
+def quantile_regression(
+    fit: Shapes, alpha: float, covariates: list[Covariate], *, folds: int = 5
+) -> Cutoff:
+    """Linear quantile regression on splines of covariates, cross-fitted over records.
+
+    The cut-off of a record comes from the other records, so that a fit cannot follow the few
+    scores it will be shifted by.
+    """
+    fold_of = np.random.default_rng(0).permutation(int(fit.record.max()) + 1) % folds
+    splines = [Splines.of(covariate, fit) for covariate in covariates]
+
+    def design(of: Shapes) -> Floats:
+        single = [spline.columns(of) for spline in splines]
+        pairs = [a[:, 0] * b[:, 0] for i, a in enumerate(single) for b in single[:i]]
+        return np.column_stack([np.ones(of.n.size), *single, *pairs])
+
+    table = _fit_by_fold(design(fit), fit.z, fold_of[fit.record], folds, 1 - alpha)
+    return lambda of: (design(of) * table[fold_of[of.record]]).sum(axis=1)
+
+
+def _fit_by_fold(design: Floats, values: Floats, fold: NDArray, folds: int, level: float) -> Floats:
+    """Weights [folds, columns], each from the entries of the other folds."""
+    start = np.zeros(design.shape[1])
+    start[0] = np.quantile(values, level)
+    start = _smoothed_quantile(design, values, level, start)
+    return np.array(
+        [
+            _smoothed_quantile(design[fold != left], values[fold != left], level, start)
+            for left in range(folds)
+        ]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Splines:
+    """A covariate in units of its quartiles, cut off in the tails, with its square and kinks."""
+
+    covariate: Covariate
+    knots: Floats  # quantiles .005, .25, .5, .75, .995
+
+    @classmethod
+    def of(cls, covariate: Covariate, fit: Shapes) -> Splines:
+        return cls(covariate, np.quantile(covariate(fit), [0.005, 0.25, 0.5, 0.75, 0.995]))
+
+    def columns(self, of: Shapes) -> Floats:
+        low, first, middle, third, high = self.knots
+        width = max(third - first, 1e-12)
+        x = (np.clip(self.covariate(of), low, high) - middle) / width
+        kinks = [np.maximum(x - (knot - middle) / width, 0) for knot in (first, middle, third)]
+        return np.column_stack([x, x**2, *kinks])
+
+
+def _smoothed_quantile(
+    design: Floats, values: Floats, level: float, start: Floats, *, bandwidth: float = 0.1
+) -> Floats:
+    """Quantile regression with the check function smoothed by a Gaussian (Newton steps)."""
+    weights = start
+    ridge = 1e-6 * np.eye(design.shape[1])
+    for _ in range(30):
+        rest = (values - design @ weights) / bandwidth
+        slope = design.T @ (special.ndtr(-rest) - level) / values.size
+        density = np.exp(-0.5 * rest**2) / (bandwidth * np.sqrt(2 * np.pi))
+        curvature = (design * density[:, None]).T @ design / values.size + ridge
+        step = np.linalg.solve(curvature, slope)
+        weights = weights - step
+        if np.abs(step).max() < 1e-4:
+            break
+    return weights
