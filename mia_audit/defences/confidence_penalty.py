@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ConfidencePenalty(TrainingDefence):
-    """Cross-entropy less β times the prediction's entropy (arXiv 1701.06548, eq. 3), for
+    """Cross-entropy less β times the prediction's entropy (arXiv 1701.06548), for
     model=mlp.
 
     strength: β; 0 is plain training.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @dataclass
 class EarlyStopping(HeldOutDefence):
     """The epoch with the least cross-entropy on a held-out part of the training set (arXiv
-    2003.10595, §4), for model=mlp.
+    2003.10595), for model=mlp.
 
     All of the model's epochs are run, and each network is set back to its own best one, the last
     of equals: stopping without a patience to choose.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Selena(TrainingDefence):
-    """Self-distillation of a split ensemble (arXiv 2110.08324, §4), for model=mlp.
+    """Self-distillation of a split ensemble (arXiv 2110.08324), for model=mlp.
 
     Of K sub-models each record is kept from L, drawn at random. The released network is trained
     on all records, with the mean prediction of a record's own L sub-models as its label. Costs

@@ -15,7 +15,7 @@ SURENESS = float(np.log(99.0))  # φ of a label believed to be right with probab
 class TopLabel(OutputDefence):
     """The predicted label alone (arXiv 1610.05820, mitigation strategies, k = 1), for every model.
 
-    The attacker is left with whether the label is right (the gap attack, arXiv 2007.14321, §3).
+    The attacker is left with whether the label is right (the gap attack, arXiv 2007.14321).
     The released label is scored as a belief of 0.99 in it, the rest spread over the other
     classes: φ is log 99 where it is right and at most −log 99 where it is wrong. What the attack
     adapts to is how many shadow models get a record right with it and without it. Attacks that

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from mia_audit import config
 from mia_audit.defences.adversarial_regularisation import AdversarialRegularisation
@@ -75,6 +76,20 @@ def test_a_model_has_the_same_bits_whatever_is_trained_beside_it(defence: Any) -
     some = np.array([2, 15])
     part = defence.train(SMALL, DATA, MEMBERS[some], SEEDS[some], num_train=150, slots=some)
     np.testing.assert_array_equal(part.values, full.values[some])
+
+
+@pytest.mark.gpu
+@each_defence
+def test_learns_on_a_gpu_what_it_learns_on_a_cpu(defence: Any) -> None:
+    """Captured steps must read what changes from step to step from tensors alone."""
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    model = MLP(hidden=[16], epochs=10, batch=16)
+    right = {}
+    for device in ("cpu", "cuda"):
+        outputs = defence.train(model, DATA, MEMBERS, SEEDS, num_train=150, device=device)
+        right[device] = (outputs.predictions() == DATA.y).mean()
+    assert abs(right["cuda"] - right["cpu"]) < 0.03
 
 
 @each_defence
