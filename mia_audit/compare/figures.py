@@ -134,7 +134,7 @@ def _row_axes(rows: Sequence[Row], columns: int, *, head: float = 0.34) -> tuple
     figure = new_figure(0.8 + head + _ROW * len(rows))
     height = figure.get_figheight()
     longest = max(len(row.label) for row in rows)
-    left = min(0.4, 0.03 + 0.0105 * longest)
+    left = min(0.45, 0.03 + 0.0098 * longest)
     grid = figure.subplots(1, columns, sharey=True, squeeze=False)[0]
     figure.subplots_adjust(left=left, right=0.975, bottom=0.54 / height, top=1 - head / height,
                            wspace=0.14)  # fmt: skip

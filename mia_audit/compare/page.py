@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mia_audit.compare.comparison import Comparison, Level, Row
@@ -22,8 +23,10 @@ from mia_audit.compare.words import (
 )
 from mia_audit.report import ReportContext
 from mia_audit.report.page import render
-from mia_audit.report.views import facts, profile, provenance
+from mia_audit.report.views import facts, profile, provenance, warnings
 from mia_audit.report.words import decimals_at, duration, interval, level, number, percent
+
+_SATURATED = 0.01  # above it the scores themselves are warned of, not their shape
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def render_comparison(
         figures,
         context=context,
         facts=[*facts(context), ("Defences", str(len(comparison.rows)))],
-        finding=finding(comparison),
+        finding=_marked(finding(comparison)),
         tiles=_tiles(comparison),
         warnings=[refutation(row) for row in comparison.refuted],
         pairing=pairing_sentence(comparison),
@@ -65,6 +68,7 @@ def render_comparison(
         groups=[(level(alpha), _group(comparison, alpha, colours, notes))
                 for alpha in comparison.alphas],
         notes=notes,
+        cautions=_cautions(comparison),
         utility=_utility(comparison),
         guarantees=_guarantees(comparison),
         selection_level=_selection_level(comparison),
@@ -76,6 +80,12 @@ def render_comparison(
         profile=profile(context),
         provenance=provenance(context),
     )  # fmt: skip
+
+
+def _marked(sentence: str) -> list[tuple[str, bool]]:
+    """The sentence in pieces, each with whether it is a figure; the level named first is none."""
+    pieces = re.split(r"(\d[\d.]*%)", sentence)
+    return [(piece, i % 2 == 1 and i > 1) for i, piece in enumerate(pieces)]
 
 
 def _tiles(comparison: Comparison) -> list[dict[str, str]]:
@@ -90,18 +100,21 @@ def _tiles(comparison: Comparison) -> list[dict[str, str]]:
         }
     ]
     rows = [row for row, on in zip(comparison.rows, front_of(comparison), strict=True) if on]
-    ends = {
-        "Least exposed": min(rows, key=lambda r: r.level(alpha).point.tpr, default=bare),
-        "Most accurate": max(rows, key=lambda r: r.test_accuracy[0], default=bare),
-    }
-    for name, row in ends.items():
-        shown.append(
-            {
-                "name": name,
-                "value": percent(row.level(alpha).point.tpr),
-                "detail": f"{row.label}, test accuracy {percent(row.test_accuracy[0], 1)}",
-            }
-        )
+    safest = min(rows, key=lambda r: r.level(alpha).point.tpr, default=bare)
+    best = max(rows, key=lambda r: r.test_accuracy[0], default=bare)
+    accuracy, rate = percent(safest.test_accuracy[0], 1), percent(best.level(alpha).point.tpr)
+    shown += [
+        {
+            "name": "Least exposed: TPR",
+            "value": percent(safest.level(alpha).point.tpr),
+            "detail": f"{safest.label}, test accuracy {accuracy}",
+        },
+        {
+            "name": "Most accurate: test accuracy",
+            "value": percent(best.test_accuracy[0], 1),
+            "detail": f"{best.label}, TPR {rate}",
+        },
+    ]
     return shown
 
 
@@ -130,6 +143,17 @@ def _cells(row: Row, found: Level, colour: str, notes: list[str]) -> Cells:
         verdict=verdict(found.difference),
         note=_footnote(lead_note(found), notes),
     )
+
+
+def _cautions(comparison: Comparison) -> list[tuple[str, str]]:
+    """What a reader must know of single rows before believing their numbers."""
+    found = []
+    for row in comparison.rows:
+        result = replace(row.result, epsilon_claimed=None)  # a refuted claim is told at the top
+        found += [(row.label, sentence) for sentence in warnings(result)]
+        if result.evaluation.normality.warning and result.evaluation.floored_share <= _SATURATED:
+            found.append((row.label, result.evaluation.normality.warning))
+    return found
 
 
 def _footnote(note: str, notes: list[str]) -> str:

@@ -29,6 +29,7 @@ from mia_audit.report.words import decimals_at, interval, level, number, percent
 _READABLE_WIDTH = 100
 _WIDE = 110
 _NAME_WIDTH = 16  # on a narrow terminal
+_LONGEST_CHOICE = 20
 _COLOURS = {LOWER: "green", HIGHER: "red"}
 
 
@@ -114,7 +115,10 @@ def _name(row: Row, *, wide: bool) -> str:
     if wide or len(row.label) <= _NAME_WIDTH:
         return row.label
     choice, _, settings = row.label.rstrip(")").partition("(")
-    return "\n  ".join([choice, *settings.split(", ")])
+    lines = [choice, *filter(None, settings.split(", "))]
+    if len(choice) > _LONGEST_CHOICE:
+        lines[:1] = ["_".join(choice.split("_")[:-1]) + "_", choice.split("_")[-1]]
+    return "\n  ".join(lines)
 
 
 def _notes(comparison: Comparison) -> list[str]:

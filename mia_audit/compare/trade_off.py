@@ -30,7 +30,8 @@ def draw_trade_off(comparison: Comparison, colours: Sequence[str]) -> bytes:
     alpha, rows = comparison.lead_alpha, comparison.rows
     figure = new_figure(max(4.3, 1.2 + _LINE * len(rows)))
     height = figure.get_figheight()
-    axes = figure.add_axes((0.095, 0.52 / height, 0.6, 1 - 0.66 / height))
+    width = min(0.7, 0.87 - 0.009 * max(len(row.label) for row in rows))  # the rest is for names
+    axes = figure.add_axes((0.095, 0.52 / height, width, 1 - 0.66 / height))
     accuracy = np.array([row.test_accuracy for row in rows])
     rates = np.array([_rate(row.level(alpha)) for row in rows])
     front = front_of(comparison)
@@ -56,8 +57,9 @@ def draw_trade_off(comparison: Comparison, colours: Sequence[str]) -> bytes:
     axes.set_ylabel(f"True-positive rate at {level(alpha)} FPR")
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
-    axes.annotate("guessing", (0, alpha), xycoords=("axes fraction", "data"), xytext=(3, 3),
-                  textcoords="offset points", color=QUIET, fontsize=8.5)  # fmt: skip
+    axes.annotate("guessing", (1, alpha), xycoords=("axes fraction", "data"), xytext=(-3, -4),
+                  textcoords="offset points", color=QUIET, fontsize=8.5, ha="right",
+                  va="top")  # fmt: skip
     _name_points(axes, [row.label for row in rows], accuracy[:, 0], rates[:, 0], colours)
     return to_png(figure)
 
@@ -84,7 +86,7 @@ def _name_points(
     places = spread_apart(np.sort(wanted, kind="stable"), _LINE / height)
     for i, place in zip(order, places, strict=True):
         axes.annotate(
-            names[i], (x[i], y[i]), xytext=(1.05, place), textcoords="axes fraction",
+            names[i], (x[i], y[i]), xytext=(1.04, place), textcoords="axes fraction",
             va="center", color=colours[i], fontsize=8.5, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colours[i], "alpha": 0.35, "linewidth": 0.7,
                         "shrinkA": 2, "shrinkB": 4},

@@ -9,7 +9,7 @@ from mia_audit.compare.entries import REFERENCE
 from mia_audit.report.words import MISSING, decimals_at, level, number, percent
 from mia_audit.stats.differences import Difference
 
-LOWER, HIGHER, UNCLEAR = "lower", "higher", "unclear"
+LOWER, HIGHER, UNCLEAR, EQUAL = "lower", "higher", "unclear", "equal"
 
 
 def title_of(model: str, dataset: str) -> str:
@@ -37,9 +37,14 @@ def attackers(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def verdict(found: Difference | None) -> str:
-    """Whether the interval of a difference excludes 0; '' without an interval."""
+    """Which side of 0 the interval of a difference lies on; '' without an interval.
+
+    `equal`: the defence changed no decision at all (as a temperature, which the attacker undoes).
+    """
     if found is None or not math.isfinite(found.lower):
         return ""
+    if found.lower == found.upper == 0:
+        return EQUAL
     if found.upper < 0:
         return LOWER
     return HIGHER if found.lower > 0 else UNCLEAR
@@ -91,10 +96,11 @@ def finding(comparison: Comparison) -> str:
             f"{before} {found}, and no defence is shown to change that for the better: every "
             "interval of a difference reaches 0 or lies above it."
         )
+    rank = f"lowest of the {len(helping)}" if len(helping) > 1 else "only one"
     row, best = min(helping, key=lambda pair: pair[1].point.tpr)
     return (
         f"{before} {found} without a defence and {percent(best.point.tpr)} with {row.label}, the "
-        f"lowest of the {len(helping)} shown to help{_price(row)}."
+        f"{rank} shown to help{_price(row)}."
     )
 
 

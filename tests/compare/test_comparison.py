@@ -99,11 +99,14 @@ def test_the_finding_names_the_lowest_of_those_shown_to_help() -> None:
     helping = [r for r in found.rows[1:] if verdict(r.level(alpha).difference) == "lower"]
     best = min(helping, key=lambda r: r.level(alpha).point.tpr)
     assert f"with {best.label}, the lowest of the {len(helping)}" in finding(found)
+    one = compare([subjects()[0], subjects()[1]])
+    assert "with dpsgd(epsilon=1), the only one shown to help" in finding(one)
     alone = compare(subjects()[:1])
     assert "no defence was compared" in finding(alone)
     same = matrices((1.0, 1.0))
     unclear = compare([subject("none", same[0]), subject("dropout", same[0])])
     assert "no defence is shown" in finding(unclear)
+    assert [verdict(level.difference) for level in unclear.rows[1].levels[:2]] == ["equal"] * 2
 
 
 def test_attackers_are_said_once_each() -> None:

@@ -38,6 +38,15 @@ def test_the_page_has_every_defence_level_and_attacker() -> None:
         assert words in page
 
 
+def test_a_caution_names_its_row() -> None:
+    first, second, *_ = comparison().rows
+    evaluation = replace(second.result.evaluation, floored_share=0.5, nan_entries=7)
+    saturated = replace(second, result=replace(second.result, evaluation=evaluation))
+    page = render_comparison(replace(comparison(), rows=[first, saturated]), context(), {})
+    assert "<dt>dpsgd(epsilon=1)</dt><dd>50.0% of the scores do not vary" in page
+    assert "What to mind in single rows" in page
+
+
 def test_names_are_escaped() -> None:
     hostile = replace(subjects()[1], label=HOSTILE)
     found = compare([subjects()[0], hostile])

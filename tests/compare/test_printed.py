@@ -48,6 +48,14 @@ def test_a_long_label_is_broken_at_its_settings() -> None:
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
+def test_a_long_choice_is_broken_between_its_words() -> None:
+    long = replace(subjects()[1], label="adversarial_regularisation")
+    text = printed(compare([subjects()[0], long]), 80)
+    lines = [line.split("  ")[0] for line in text.splitlines()]
+    assert lines.count("adversarial_") == 4
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
 def test_the_wide_table_has_the_exact_rule_and_the_narrow_not() -> None:
     assert "Exact t" in printed(comparison(), 200)
     assert "Exact t" not in printed(comparison(), 80)
