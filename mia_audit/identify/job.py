@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
@@ -27,10 +28,12 @@ def run_identify(composed: Composed[IdentifyConfig]) -> int:
     """
     console, config = Console(), composed.settings
     sources = read_sources(config, composed.given)
-    tracking.prepare(config.tracking)
-    result = identify(sources, config)
-    cutoffs = every_cutoff(result)
-    picture = draw_identified(result, cutoffs)
+    with ThreadPoolExecutor(1) as background:  # a fresh tracking database takes seconds
+        tracked = background.submit(tracking.prepare, config.tracking)
+        result = identify(sources, config)
+        cutoffs = every_cutoff(result)
+        picture = draw_identified(result, cutoffs)
+        tracked.result()
     write_selection(result, config.output)
     if config.figure is not None:
         Path(config.figure).expanduser().write_bytes(picture)
