@@ -71,6 +71,17 @@ def test_the_smoothed_regression_finds_conditional_quantiles() -> None:
     np.testing.assert_allclose(weights, expected, atol=0.08)
 
 
+def test_the_regression_does_not_run_away_in_a_thin_tail() -> None:
+    """1 % of 2,000 values on 20 columns: undamped Newton steps diverge here."""
+    rng = np.random.default_rng(1)
+    design = np.column_stack([np.ones(2000), rng.standard_normal((2000, 19))])
+    values = rng.standard_t(4, 2000)
+    start = np.zeros(20)
+    weights = cutoff_rules._smoothed_quantile(design, values, 0.99, start)
+    assert np.abs(weights).max() < 5
+    assert np.mean(values > design @ weights) == pytest.approx(0.01, abs=0.003)
+
+
 def test_the_table_names_every_rule_once_a_level_and_compares_at_the_level() -> None:
     scores, members = skewed_world(RECORDS)
     lines = contest(scores, members, models=MODELS, judges=JUDGES, draws=2)
