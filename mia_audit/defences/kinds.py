@@ -102,7 +102,12 @@ def train_by(
 
 
 class OutputDefence(Unproven):
-    """A defence that changes what any model releases, target and shadow models alike."""
+    """A defence that changes what any model releases, target and shadow models alike.
+
+    What is released is made from what the model says and cannot tell more: where an audit finds
+    more, the attack makes poor use of the whole (a few extreme scores spoil LiRA's normal fits),
+    and an attacker could apply the defence himself to outputs without it.
+    """
 
     @property
     def attacker(self) -> str:
