@@ -69,6 +69,10 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
     if any(argument in ("-h", "--help") for argument in arguments):
         print(help_text(name))
         return 0
+    for argument in arguments:
+        if argument[:1] in ("+", "~"):
+            print(added_key(argument), file=sys.stderr)
+            return USER_MISTAKE
     _keep_hydra_quiet()
     statuses: list[int] = []
     faults: list[Exception] = []  # raised again outside Hydra, which would add its own lines
@@ -85,7 +89,7 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
     with TemporaryDirectory(prefix="mia_audit_") as scratch, terminable():
         try:
             _hydra_main(name, task, arguments, scratch)
-        except (HydraException, OmegaConfBaseException) as error:
+        except (HydraException, OmegaConfBaseException, ValueError) as error:
             print(_sentence(name, error), file=sys.stderr)
             return USER_MISTAKE
         except KeyboardInterrupt:
@@ -273,9 +277,6 @@ def _composed(name: str, config: object) -> Composed[Any]:
 
     assert isinstance(config, DictConfig)
     overrides = list(HydraConfig.get().overrides.task) if HydraConfig.initialized() else []
-    for override in overrides:
-        if override[0] in "+~":
-            raise ValueError(added_key(override))
     settings = OmegaConf.to_object(config)
     assert isinstance(settings, JOBS[name])
     return Composed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -9,8 +10,15 @@ from rich.console import Console
 
 from mia_audit import tracking
 from mia_audit.audit import AuditSettings, audit
-from mia_audit.preparation import audit_settings, external, external_target, prepare
-from mia_audit.publishing import Provenance, publish
+from mia_audit.audit_run import Provenance
+from mia_audit.preparation import (
+    TRAINING_KEYS,
+    external,
+    external_settings,
+    external_target,
+    prepare,
+)
+from mia_audit.publishing import publish
 from mia_audit.schema import AuditConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.target import ExistingTarget
@@ -56,14 +64,32 @@ def run_audit(composed: Composed[AuditConfig]) -> int:
     if judged.matrix.missing:
         return FAULT
     result = audit(judged.matrix, judged.settings, judged.target)
-    publish(result, judged.matrix, judged.provenance, composed, console)
+    try:
+        publish(
+            result,
+            judged.matrix,
+            judged.provenance,
+            _shown(composed),
+            console,
+            design=judged.settings.design,
+        )
+    except tracking.TrackingError as error:
+        print(error, file=sys.stderr)
+        return FAULT
     return REFUTED if result.refutes_claim else DONE
+
+
+def _shown(composed: Composed[AuditConfig]) -> Composed[AuditConfig]:
+    """Scores from elsewhere were not made with the settings of a sweep: do not record them."""
+    if composed.settings.scores is None:
+        return composed
+    return composed.without({*TRAINING_KEYS, "cluster", "store", "fraction", "design"})
 
 
 def _external(composed: Composed[AuditConfig]) -> Judged:
     config = composed.settings
-    settings = audit_settings(config)
     matrix, notes = external(config, composed.given)
+    settings = external_settings(config, composed.given, matrix)
     target = external_target(config, matrix)
     tracking.prepare(config.tracking)
     return Judged(matrix, target, settings, Provenance.external(config, notes))

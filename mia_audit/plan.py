@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Raise it whenever training, encoding or scoring code changes a model's numbers.
 SCORES_VERSION = 1
 
+MOST_SCORES = 20_000_000_000  # 80 GB of float32
+
 
 class Model(Protocol):
     """A kind of classifier: a plain dataclass whose fields are its hyper-parameters."""
@@ -106,6 +108,9 @@ def plan_sweep(
     defence.supports(model, dataset)
     members = draw_members(num_models, num_records, design=design, fraction=fraction, seed=seed)
     _check_training_sets(members, num_records)
+    num_train = math.floor(fraction * num_records + 0.5)  # the size under design fixed_size
+    if hasattr(model, "check_sizes"):
+        model.check_sizes(members.sum(axis=1), num_train=num_train)
     description = {
         "data": dataset.digest,
         "num_records": num_records,
@@ -124,7 +129,7 @@ def plan_sweep(
         defence=defence,
         members=members,
         seeds=model_seeds(num_models, seed=seed),
-        num_train=math.floor(fraction * num_records + 0.5),  # the size under design fixed_size
+        num_train=num_train,
         key=sweep_key(description),
         description=description,
     )
@@ -158,7 +163,9 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
         return value
     raise ValueError(f"A setting is {value!r}: use numbers, text, lists or dictionaries of them.")
 
@@ -173,6 +180,11 @@ def _check_numbers(num_models: int, num_records: int, fraction: float) -> None:
         raise ValueError(
             f"fraction={fraction:g}: the share of records in each training set must lie between "
             "0 and 1, both excluded; 0.5 is usual."
+        )
+    if num_models * num_records > MOST_SCORES:
+        raise ValueError(
+            f"num_models={num_models:,}: with {num_records:,} records that is more than "
+            f"{MOST_SCORES:,} scores; take fewer models or a smaller num_records."
         )
     if num_records < 2:
         raise ValueError(f"num_records={num_records}: an audit needs a pool of 2 records or more.")

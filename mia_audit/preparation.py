@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import numpy as np
 
+from mia_audit.attacks import Attack
 from mia_audit.audit import AuditSettings
 from mia_audit.data import draw_pool
 from mia_audit.external import read_matrices, read_target
@@ -15,6 +18,11 @@ from mia_audit.schema import AuditConfig
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.store import Store
 from mia_audit.target import ExistingTarget
+
+REPORT = Path("mia_report.html")
+FEWEST_MODELS = 6
+# What scores from elsewhere have settled already.
+TRAINING_KEYS = ("dataset", "model", "defence", "num_models", "num_records", "experiment")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +42,9 @@ def prepare(config: AuditConfig) -> Prepared:
     """
     settings = audit_settings(config)
     config.cluster.check()
+    check_report_path()
     check_selection_target(config, config.num_models)
+    _check_num_models(config.num_models)
     pool = draw_pool(
         config.dataset.load(),
         config.num_records,
@@ -66,7 +76,8 @@ def external(config: AuditConfig, given: Sequence[str]) -> tuple[ScoreMatrix, tu
     Raises ValueError for keys that only training would use, and for matrices that cannot be read.
     """
     assert config.scores is not None
-    for group in ("dataset", "model", "defence"):
+    check_report_path()
+    for group in TRAINING_KEYS:
         if any(key == group or key.startswith(f"{group}.") for key in given):
             raise ValueError(
                 f"{group}: cannot be combined with scores={config.scores}, which are audited as"
@@ -78,6 +89,59 @@ def external(config: AuditConfig, given: Sequence[str]) -> tuple[ScoreMatrix, tu
     unknown = np.full(num_models, np.nan, dtype=np.float32)
     matrix = ScoreMatrix(found.scores, found.members, np.arange(num_records), unknown, unknown)
     return matrix, found.notes
+
+
+def external_settings(
+    config: AuditConfig, given: Sequence[str], matrix: ScoreMatrix
+) -> AuditSettings:
+    """The statistical choices for a matrix from elsewhere.
+
+    Its design is known only where the user states it; ε is measured under a stated Bernoulli
+    design alone. Raises ValueError when the stated fraction is not the matrix's.
+    """
+    settings = audit_settings(config)
+    if "design" not in given:
+        return replace(settings, design="unknown")
+    share, entries = matrix.members.mean(), matrix.members.size
+    sd = np.sqrt(config.fraction * (1 - config.fraction) / entries)
+    if abs(share - config.fraction) > 5 * sd:
+        raise ValueError(
+            f"fraction={config.fraction:g}: {share:.1%} of the entries in {config.scores} are"
+            f" members; state fraction={share:.3g} if that is the design."
+        )
+    return settings
+
+
+def check_report_path() -> None:
+    """Raise ValueError when the report could not be written to the current folder."""
+    if REPORT.is_dir():
+        raise ValueError(f"{REPORT} is a folder: move it away, the report is written there.")
+    try:
+        with NamedTemporaryFile(dir=".", prefix=".mia_audit-"):
+            return
+    except OSError as error:
+        raise ValueError(
+            f"the current folder cannot be written ({(error.strerror or '').lower()}): change to"
+            " one that can, the report is written there."
+        ) from error
+
+
+def _check_num_models(num_models: int) -> None:
+    """An audit needs a target beside two models in and two out (a plan refuses below 4)."""
+    if 4 <= num_models < FEWEST_MODELS:
+        raise ValueError(
+            f"num_models={num_models}: an audit needs at least {FEWEST_MODELS}, so that each model"
+            " can be judged by two others trained with a record and two without; take 64 or more."
+        )
+
+
+def _check_attack(attack: Attack) -> None:
+    """Let the attack run on a toy matrix, so that its settings fail before any training."""
+    members = np.indices((6, 2)).sum(axis=0) % 2 == 0
+    try:
+        attack.statistic(members + np.linspace(0, 1, 12).reshape(6, 2), members)
+    except ValueError as error:
+        raise ValueError(f"attack.{error}") from error
 
 
 def external_target(config: AuditConfig, matrix: ScoreMatrix) -> ExistingTarget | None:
@@ -93,6 +157,7 @@ def audit_settings(config: AuditConfig) -> AuditSettings:
     _check_levels("fraction", [config.fraction])
     if not 0 < config.selection.eta <= 0.5:
         raise ValueError(f"selection.eta={config.selection.eta}: must lie in (0, 0.5].")
+    _check_attack(config.attack)
     return AuditSettings(
         attack=config.attack,
         alphas=tuple(sorted(set(config.alphas), reverse=True)),

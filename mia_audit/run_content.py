@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterator
 from dataclasses import asdict
+from math import isclose, isfinite
 
 import numpy as np
 
 from mia_audit.audit import AuditResult
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.stats.evaluation import OperatingPoint
+from mia_audit.stats.ptdi_target import TargetSelection
 
 HEADLINE = "post_empirical"
 
@@ -38,7 +39,7 @@ def metrics(result: AuditResult) -> dict[str, float]:
         found["epsilon_claimed"] = result.epsilon_claimed
     if result.selection is not None:
         found |= _selection_metrics(result)
-    return {name: value for name, value in found.items() if math.isfinite(value)}
+    return {name: value for name, value in found.items() if isfinite(value)}
 
 
 def step_metrics(result: AuditResult) -> dict[str, list[float]]:
@@ -70,13 +71,23 @@ def tables(result: AuditResult) -> dict[str, list[Row]]:
     return found
 
 
-def selection(result: AuditResult) -> Row:
-    """`selection.json`: the named target's selected records, and how they were chosen."""
-    assert result.selection is not None
-    named = result.selection.named
+def selections(result: AuditResult) -> dict[str, Row]:
+    """`selection.json` of the named model, and `target_selection.json` of an existing one."""
+    found: dict[str, Row] = {}
+    if result.selection is not None:
+        found["selection.json"] = _selected(
+            result, result.selection.named, str(result.selection.target)
+        )
+    if result.target is not None and result.target.selection is not None:
+        found["target_selection.json"] = _selected(result, result.target.selection, "existing")
+    return found
+
+
+def _selected(result: AuditResult, named: TargetSelection, target: str) -> Row:
+    """The selected records by their ids, and how they were chosen; numbers unknown are None."""
     chosen = named.selection
-    return {
-        "target": result.selection.target,
+    row: Row = {
+        "target": int(target) if target.isdigit() else target,
         "alpha": chosen.alpha,
         "estimator": result.estimator,
         "record_ids": result.record_ids[named.selected_records].tolist(),
@@ -90,6 +101,8 @@ def selection(result: AuditResult) -> Row:
         "power": named.power,
         "note": named.note,
     }
+    floats = {key: value for key, value in row.items() if isinstance(value, float)}
+    return row | dict.fromkeys(key for key, value in floats.items() if not isfinite(value))
 
 
 def arrays(matrix: ScoreMatrix) -> dict[str, np.ndarray]:
@@ -140,7 +153,7 @@ def _selection_metrics(result: AuditResult) -> dict[str, float]:
     assert result.selection is not None
     alpha, name = result.selection.selection.alpha, result.estimator
     for row in result.selection.curves:
-        if row.estimator == name and math.isclose(row.alpha, alpha):
+        if row.estimator == name and isclose(row.alpha, alpha):
             return {
                 f"selection_fdr/{alpha:g}": row.fdr,
                 f"selection_power/{alpha:g}": row.power,

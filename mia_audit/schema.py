@@ -6,7 +6,8 @@ one dataclass in its own package, one line in `GROUPS` and one yaml in `conf/<gr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
@@ -190,3 +191,11 @@ class Composed(Generic[Settings]):
     command: str
     given: tuple[str, ...]
     started: float
+
+    def without(self, keys: Collection[str]) -> Composed[Settings]:
+        """The same with these keys not shown, since nothing came from them."""
+        import yaml
+
+        values = {key: value for key, value in self.values.items() if key not in keys}
+        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+        return replace(self, values=values, yaml=text)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import fsspec
@@ -66,18 +67,23 @@ class Store:
 
     def check_writable(self) -> None:
         """Write and remove a small file; raises ValueError with one sentence if that fails."""
-        probe = f"{self._root}/.writable-{os.getpid()}"
+        probe = f"{self._nearest_folder()}/.writable-{os.getpid()}"
         try:
-            existed = self._files.exists(self._root)
             put_whole(self._files, probe, b"mia_audit")
             self._files.rm_file(probe)
-            if self._local and not existed:
-                os.rmdir(self._root)
         except Exception as error:  # every kind of remote has its own exceptions
             raise ValueError(
                 f"store={self.label}: nothing can be written there ({type(error).__name__}); "
                 "give store=PATH a folder that you may write to, or check its credentials."
             ) from error
+
+    def _nearest_folder(self) -> str:
+        """The store's folder or, on a disk where there is none yet, the nearest above it: a probe
+        must leave nothing behind, and not remove what another driver has just made."""
+        folder = Path(self._root)
+        while self._local and not folder.exists():
+            folder = folder.parent
+        return str(folder) if self._local else self._root
 
     def missing(self, plan: Plan) -> list[int]:
         """Indices of the plan's models that no sound shard holds, read off the names alone."""
@@ -96,7 +102,11 @@ class Store:
         return self.damaged(plan)
 
     def record(self, plan: Plan) -> None:
-        """Write plan.json, which says what the key stands for and when it was last used."""
+        """Write plan.json, which says what the key stands for and when it was last used, and
+        record_ids.csv: the records' rows in their source table, in the order of the scores.
+        """
+        ids = "".join(f"{row}\n" for row in ["record_id", *plan.dataset.rows.tolist()])
+        put_whole(self._files, f"{self._folder(plan.key)}/record_ids.csv", ids.encode())
         content = {
             "key": plan.key,
             "dataset": plan.dataset.name,

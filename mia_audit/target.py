@@ -10,7 +10,7 @@ import numpy as np
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.stats.evaluation import OperatingPoint
 from mia_audit.stats.privacy_bounds import clopper_pearson
-from mia_audit.stats.ptdi_audit import TargetSelection, select_for_target
+from mia_audit.stats.ptdi_target import TargetSelection, select_for_target, split_target
 from mia_audit.stats.thresholds import standardise
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ class ExistingTarget:
 
 @dataclass(frozen=True, eq=False)
 class TargetResult:
-    """The target's operating points (method `target`), the records selected on it by PTDI, and
-    its membership [N]."""
+    """The target's operating points (method `target`), the records selected on it by PTDI (None
+    with too few non-members to calibrate on), and its membership [N]."""
 
     points: list[OperatingPoint]
-    selection: TargetSelection
+    selection: TargetSelection | None
     members: np.ndarray
 
     @property
@@ -55,16 +55,21 @@ def judge_target(
     z = _standardise(target.scores, matrix)
     shadow = standardise(matrix.scores, matrix.members)[~matrix.members]
     shadow = np.sort(shadow[np.isfinite(shadow)])
-    selection = select_for_target(
+    points = [_point(z, target.members, shadow, alpha) for alpha in settings.alphas]
+    return TargetResult(points, _select(z, target.members, settings), target.members)
+
+
+def _select(z: np.ndarray, members: np.ndarray, settings: AuditSettings) -> TargetSelection | None:
+    if not split_target(z, members, settings.member_share, (settings.seed, 0)).usable:
+        return None
+    return select_for_target(
         z,
-        target.members,
+        members,
         alpha=settings.selection_alpha,
         estimator=settings.estimator,
         member_share=settings.member_share,
         seed=settings.seed,
     )
-    points = [_point(z, target.members, shadow, alpha) for alpha in settings.alphas]
-    return TargetResult(points, selection, target.members)
 
 
 def _point(z: np.ndarray, members: np.ndarray, shadow: np.ndarray, alpha: float) -> OperatingPoint:

@@ -21,6 +21,7 @@ from mia_audit.report.sentences import (
     selection_line,
 )
 from mia_audit.report.tables import MAIN_METHODS, PointTable, Row, point_table
+from mia_audit.report.views import warnings
 
 if TYPE_CHECKING:
     from mia_audit.audit import AuditResult
@@ -40,11 +41,14 @@ def print_audit(console: Console, result: AuditResult, context: ReportContext) -
         existing = point_table(result.target.points)
         console.print(_points(existing))
         _print_notes(console, existing)
-        line = named_line(result.target.selection, "the existing model")
-        _print_wrapped(console, Text(f"{line}."))
+        if result.target.selection is not None:
+            line = named_line(result.target.selection, "the existing model")
+            _print_wrapped(console, Text(f"{line}."))
         console.print()
     console.print(_facts(result, context))
     console.print()
+    for warning in warnings(result):
+        _print_wrapped(console, Text(f"! {warning}", style="yellow"), hang=2)
     _print_wrapped(console, Text(str(headline(result.evaluation.points)), style="bold"))
     _print_wrapped(
         console,

@@ -1,6 +1,8 @@
 """From a matrix to a result: what an audit holds, and how settings change it."""
 
+import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,7 +39,7 @@ def test_metrics_tables_and_arrays_agree_with_the_result(
     assert metrics["tpr_at_fpr/0.01"] == point.tpr
     assert metrics["fpr_achieved/0.01"] == point.fpr
     assert metrics["test_accuracy"] == pytest.approx(matrix.test_accuracy.mean())
-    assert all(math.isfinite(value) for value in metrics.values())
+    assert {"auc", "auc_naive", "epsilon_measured", "train_accuracy"} <= set(metrics)
     assert len(tables["models.json"]) == 32
     methods = {row["method"] for row in tables["operating_points.json"]}
     assert {"naive", "post_empirical", "post_student_t_exact", "per_record"} <= methods
@@ -45,7 +47,7 @@ def test_metrics_tables_and_arrays_agree_with_the_result(
 
 
 def test_selected_records_are_named_by_their_ids(result: AuditResult) -> None:
-    chosen = run_content.selection(result)
+    chosen = run_content.selections(result)["selection.json"]
     assert chosen["record_ids"]
     assert min(chosen["record_ids"]) >= 7000
     assert len(chosen["record_ids"]) == len(chosen["record_is_member"])
@@ -79,3 +81,34 @@ def test_the_population_stands_beside_the_pool(matrix: ScoreMatrix, result: Audi
     within = corrected.evaluation.point("per_record_normal", 0.1).tpr
     outside = next(point for point in corrected.population if point.alpha == 0.1).tpr
     assert 0.1 < outside < within
+
+
+def test_a_balanced_matrix_is_recognised_and_warned_about(matrix: ScoreMatrix) -> None:
+    balanced = replace(matrix, members=draw_members(32, 500, design="balanced", seed=3))
+    warned = audit(balanced, AuditSettings(attack=LiRA())).warnings
+    assert len(warned) == 1
+    assert "exactly 16 of the 32 models" in warned[0]
+    assert audit(matrix, AuditSettings(attack=LiRA())).warnings == ()
+
+
+def test_a_model_with_too_few_non_members_has_no_selection_but_an_audit() -> None:
+    rng = np.random.default_rng(8)
+    members = rng.random((16, 40)) < 0.5
+    members[0] = True
+    members[0, 0] = False
+    unknown = np.full(16, np.nan, dtype=np.float32)
+    scores = rng.standard_normal((16, 40)).astype(np.float32)
+    result = audit(
+        ScoreMatrix(scores, members, np.arange(40), unknown, unknown), AuditSettings(attack=LiRA())
+    )
+    assert result.selection is None
+    assert any("No set of records was selected" in warning for warning in result.warnings)
+    assert math.isfinite(result.evaluation.point("post_empirical", 0.1).tpr)
+    assert "selection.json" not in run_content.selections(result)
+
+
+def test_unknown_numbers_are_null_in_json(matrix: ScoreMatrix) -> None:
+    alone = audit(matrix, AuditSettings(attack=LiRA(), member_share=0.0001))
+    content = run_content.selections(alone)["selection.json"]
+    assert content["power"] is None
+    json.dumps(content, allow_nan=False)

@@ -17,7 +17,7 @@ from mia_audit.compare.comparison import Comparison, Subject, compare
 from mia_audit.compare.designs import check_same
 from mia_audit.compare.entries import compose_entries
 from mia_audit.compare.figures import draw_comparison
-from mia_audit.compare.logged import context_of, log_audit, log_comparison
+from mia_audit.compare.logged import child_context, log_child, log_comparison
 from mia_audit.compare.page import render_comparison
 from mia_audit.compare.past_runs import past_context, read_past
 from mia_audit.compare.planning import Planned, check_keys, plan_comparison
@@ -77,7 +77,7 @@ def _from_training(composed: Composed[CompareConfig], console: Console) -> int:
     context = _context(composed, trained)
     page = _write_page(comparison, context)
     links = [
-        log_audit(one.planned, one.matrix, row.result, attacker=row.attacker, started=one.began)
+        log_child(one.planned, one.matrix, row.result, attacker=row.attacker, started=one.began)
         for one, row in zip(trained, comparison.rows, strict=True)
     ]
     children = [link.run_id for link in links]
@@ -138,7 +138,7 @@ def _context(composed: Composed[CompareConfig], trained: Sequence[Trained]) -> R
     first = trained[0]
     plan = first.planned.prepared.plan
     return replace(
-        context_of(first.planned, first.matrix),
+        child_context(first.planned, first.matrix),
         title=title_of(plan.model.name, plan.dataset.name),
         defence="",
         config_yaml=composed.yaml,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mia_audit import run_content, tracking
+from mia_audit import tracking
 from mia_audit.audit import AuditResult
+from mia_audit.audit_run import DESCRIPTION, Provenance, context_of, log_audit
 from mia_audit.compare.comparison import Comparison
 from mia_audit.compare.planning import Planned
 from mia_audit.compare.table import table_csv, table_rows
 from mia_audit.compare.words import finding
-from mia_audit.publishing import DESCRIPTION, Provenance, _context, _dataset, _tags
 from mia_audit.report import ReportContext, draw_figures, render_report
-from mia_audit.report.sentences import headline
 from mia_audit.schema import CompareConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
 
@@ -27,45 +25,23 @@ def provenance_of(planned: Planned, matrix: ScoreMatrix) -> Provenance:
     return replace(Provenance.of(planned.prepared, matrix), defence=planned.label)
 
 
-def context_of(planned: Planned, matrix: ScoreMatrix) -> ReportContext:
+def child_context(planned: Planned, matrix: ScoreMatrix) -> ReportContext:
     """What the page of one defence's audit says beside its numbers."""
-    return _context(provenance_of(planned, matrix), planned.entry.composed, matrix)
+    provenance, design = provenance_of(planned, matrix), planned.prepared.audit.design
+    return context_of(provenance, planned.entry.composed, matrix, design)
 
 
-def log_audit(
+def log_child(
     planned: Planned, matrix: ScoreMatrix, result: AuditResult, *, attacker: str, started: float
 ) -> tracking.RunLink:
-    """Log one defence's audit as `jobs.audit` would, with its label, attacker and cost."""
+    """Log one defence's audit as `jobs.audit` would, with its label and attacker."""
     composed, provenance = planned.entry.composed, provenance_of(planned, matrix)
-    context = context_of(planned, matrix)
+    context = child_context(planned, matrix)
     figures = draw_figures(result, context)
-    files: Files = {
-        "config.yaml": composed.yaml,
-        "report.html": render_report(result, context, figures),
-        "records.parquet": run_content.records_parquet(result),
-        **{f"figures/{name}.png": picture for name, picture in figures.items()},
-    }
-    tables = run_content.tables(result)
-    if result.selection is not None:
-        files["selection.json"] = json.dumps(run_content.selection(result), indent=1)
-    return tracking.log_run(
-        composed.settings.tracking,
-        name=f"{planned.label} {provenance.model} {provenance.dataset}",
-        params=composed.values,
-        metrics=run_content.metrics(result) | {"seconds": matrix.seconds},
-        step_metrics=run_content.step_metrics(result),
-        tags=_tags(provenance)
-        | {
-            DESCRIPTION: str(headline(result.evaluation.points)),
-            "attacker": attacker,
-            "data_digest": provenance.digest,
-        },
-        tables=tables,
-        files=files,
-        arrays=run_content.arrays(matrix),
-        dataset=_dataset(provenance),
-        store_url=provenance.store,
-        started=started,
+    report = render_report(result, context, figures)
+    tags = {"attacker": attacker}
+    return log_audit(
+        result, matrix, provenance, composed, report, figures, tags=tags, started=started
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
+from math import inf
 
 import numpy as np
 
@@ -52,14 +53,27 @@ class MLP:
         for key in ("epochs", "batch"):
             if getattr(self, key) < 1:
                 raise ValueError(f"model.{key} is {getattr(self, key)}: it must be at least 1.")
-        if not self.learning_rate > 0:
-            raise ValueError(f"model.learning_rate is {self.learning_rate}: it must be positive.")
+        if not 0 < self.learning_rate < inf:
+            raise ValueError(
+                f"model.learning_rate is {self.learning_rate}: it must be positive and finite."
+            )
         if not 0 <= self.momentum < 1:
             raise ValueError(f"model.momentum is {self.momentum}: it must be in [0, 1).")
-        if self.weight_decay < 0:
-            raise ValueError(f"model.weight_decay is {self.weight_decay}: it must not be negative.")
+        if not 0 <= self.weight_decay < inf:
+            raise ValueError(
+                f"model.weight_decay is {self.weight_decay}: it must be finite, not negative."
+            )
         if dataset.num_classes < 2:
             raise ValueError(f"{dataset.name} has one class: there is nothing to learn.")
+
+    def check_sizes(self, sizes: np.ndarray, *, num_train: int) -> None:
+        """ValueError if a training set (of `sizes` [M]) is smaller than its batches an epoch."""
+        steps = -(-num_train // self.batch)
+        if sizes.min() < steps:
+            raise ValueError(
+                f"model.batch is {self.batch}: an epoch has {steps} batches, but a training set "
+                f"only {sizes.min()} records; take a larger batch or pool."
+            )
 
     def train(
         self,

@@ -1,8 +1,12 @@
 """Any classifier with scikit-learn's interface, named by its dotted path: the one door for
 estimators that are not in this package."""
 
+import hashlib
 import importlib
+import inspect
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +37,16 @@ class SklearnModel:
         """1: estimators are fitted one after another."""
         return 1
 
+    def fingerprint(self) -> dict[str, str]:
+        """What the numbers depend on beside the fields: the package's version, or the source."""
+        kind = self._find()
+        root = kind.__module__.partition(".")[0]
+        try:
+            return {"package": root, "version": version(root.replace("sklearn", "scikit-learn"))}
+        except PackageNotFoundError:
+            source = Path(inspect.getsourcefile(kind) or "").read_bytes()
+            return {"source_sha256": hashlib.sha256(source).hexdigest()}
+
     def supports(self, dataset: Dataset) -> None:
         """ValueError if the estimator cannot be made or gives no probabilities."""
         estimator = self.make(seed=0)
@@ -43,7 +57,10 @@ class SklearnModel:
             )
         if hasattr(estimator, "_validate_params"):
             # scikit-learn's own check of values, which otherwise waits for the first fit.
-            estimator._validate_params()
+            try:
+                estimator._validate_params()
+            except ValueError as error:
+                raise ValueError(f"model.params: {error}") from error
         if dataset.num_classes < 2:
             raise ValueError(f"{dataset.name} has one class: there is nothing to learn.")
 

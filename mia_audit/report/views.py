@@ -51,7 +51,7 @@ def tiles(result: "AuditResult") -> list[dict[str, str]]:
 def warnings(result: "AuditResult") -> list[str]:
     """What a reader must know before believing the numbers."""
     evaluation = result.evaluation
-    found = []
+    found = list(result.warnings)
     if result.refutes_claim:
         found.append(
             f"The claim is refuted: the defence claims ε = {number(result.epsilon_claimed or 0)}, "
@@ -155,5 +155,7 @@ def target_view(result: "AuditResult") -> dict[str, Any] | None:
         "num_members": target.num_members,
         "num_non_members": target.num_non_members,
         "table": point_table(target.points),
-        "selection": existing_view(target.selection, result.record_ids),
+        "selection": None
+        if target.selection is None
+        else existing_view(target.selection, result.record_ids),
     }

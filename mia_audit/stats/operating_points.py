@@ -131,5 +131,15 @@ def normal_record_point(panel: Panel, alpha: float, exact: OperatingPoint) -> Op
         float(tpr[known].mean()) if known.any() else nan,
         *NOTHING,
         UNDIRECTED,
-        "assumes normal scores; the achieved FPR is that of post_student_t_exact",
+        f"assumes normal scores{few_models_note(panel.num_models, alpha)}; the achieved FPR is "
+        "that of post_student_t_exact",
+    )
+
+
+def few_models_note(num_models: int, alpha: float) -> str:
+    """Plug-in rates read too high where a record's moments are rough: M below 1/α."""
+    return (
+        f"; reads too high with M = {num_models} below {ceil(1 / alpha)}"
+        if (num_models * alpha < 1)
+        else ""
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mia_audit.stats.finite_population import NoiseShare, population_tpr
-from mia_audit.stats.operating_points import OperatingPoint
+from mia_audit.stats.operating_points import OperatingPoint, few_models_note
 
 METHOD = "population"
 
@@ -45,7 +45,8 @@ def population_points(
                 lower=nan,
                 upper=nan,
                 direction="positive",
-                note="for training sets drawn afresh; assumes normal scores",
-            )  # fmt: skip
+                note="for training sets drawn afresh; assumes normal scores"
+                + few_models_note(scores.shape[0], alpha),
+            )
         )
     return points

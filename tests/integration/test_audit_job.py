@@ -16,6 +16,11 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
+from mia_audit.attacks import LiRA
+from mia_audit.audit import AuditSettings
+from mia_audit.score_matrix import ScoreMatrix
+from mia_audit.target import ExistingTarget, judge_target
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["num_models=32", "num_records=400", "model.epochs=4", "cluster.num_cpus=2"]
 ARTIFACTS = {
@@ -167,10 +172,16 @@ def test_an_existing_model_is_judged_as_target(audited: tuple[Path, str], tmp_pa
     points = json.loads(artifact(folder, newest, "operating_points.json").read_text())
     rows = [dict(zip(points["columns"], row, strict=True)) for row in points["data"]]
     targets = [row for row in rows if row["method"] == "target"]
+    unknown = np.full(32, np.nan, dtype=np.float32)
+    shadows = ScoreMatrix(scores[:32], members[:32], np.arange(400), unknown, unknown)
+    settings = AuditSettings(attack=LiRA())
+    expected = judge_target(ExistingTarget(scores[39], members[39]), shadows, settings).points
     assert [row["alpha"] for row in targets] == [0.1, 0.01, 0.001]
-    for row in targets:
-        assert row["lower"] <= row["tpr"] <= row["upper"]
-        assert row["fpr_lower"] <= row["fpr"] <= row["fpr_upper"]
+    for row, point in zip(targets, expected, strict=True):
+        shown = [row[name] for name in ("tpr", "lower", "upper", "fpr")]
+        assert shown == pytest.approx([point.tpr, point.lower, point.upper, point.fpr])
+    chosen = json.loads(artifact(folder, newest, "target_selection.json").read_text())
+    assert chosen["target"] == "existing"
 
 
 def test_dry_run_prints_the_plan_and_leaves_nothing(tmp_path: Path) -> None:
@@ -204,6 +215,13 @@ def test_train_then_audit_shares_the_store(tmp_path: Path) -> None:
         (["scores=absent"], ["absent"]),
         (["cluster.num_cpus=0"], ["cluster.num_cpus"]),
         (["model.epochs=0"], ["epochs"]),
+        (["num_models=5"], ["num_models", "6"]),
+        (["model.batch=1", "num_records=300"], ["model.batch"]),
+        (["attack=rmia", "attack.gamma=-1"], ["attack.gamma"]),
+        (["model.learning_rate=inf"], ["model.learning_rate", "finite"]),
+        (["+extra=1"], ["+extra=1"]),
+        (["=3"], ["=3"]),
+        (["num_models=1000000000000"], ["num_models"]),
         (["num_models=9", "design=balanced"], ["num_models", "balanced"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value[0], str) and "=" in value[0] else "",
@@ -217,6 +235,34 @@ def test_a_mistake_ends_before_any_work(
     for word in words:
         assert word in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_foreign_scores_claim_no_epsilon_and_invent_no_settings(tmp_path: Path) -> None:
+    """Pure noise in which records are members nine times in ten: no bound, unless stated."""
+    rng = np.random.default_rng(4)
+    folder = tmp_path / "scores"
+    folder.mkdir()
+    np.save(folder / "scores.npy", rng.standard_normal((32, 200)))
+    np.save(folder / "members.npy", rng.random((32, 200)) < 0.9)
+    status, out, err = run(tmp_path, f"scores={folder}")
+    assert status == 0, err
+    assert "at least" not in out
+    assert "epsilon_measured" not in runs(tmp_path)[0].data.metrics
+    assert "num_models" not in runs(tmp_path)[0].data.params
+    status, _, err = run(tmp_path, f"scores={folder}", "design=bernoulli")
+    assert status == 2
+    assert err.startswith("fraction=0.5")
+    status, _, err = run(tmp_path, f"scores={folder}", "num_models=64")
+    assert status == 2
+    assert err.startswith("num_models:")
+
+
+def test_a_report_that_cannot_be_written_is_known_before_training(tmp_path: Path) -> None:
+    (tmp_path / "mia_report.html").mkdir()
+    status, _, err = run(tmp_path, *SMALL)
+    assert status == 2
+    assert "mia_report.html" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["mia_report.html"]
 
 
 def test_single_class_pool_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ may accuse non-members: on scores of really trained models, random scores and co
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from mia_audit.defences.none import NoDefence
 from mia_audit.models.mlp import MLP
 from mia_audit.plan import plan_sweep
 from mia_audit.progress import Progress
+from mia_audit.report import ReportContext, draw_figures, render_report
 from mia_audit.run_content import metrics
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.stats import draw_members
@@ -106,4 +108,8 @@ def test_constant_scores_end_in_zeros(tmp_path: Path) -> None:
         if point.method in CALIBRATED[:3]:
             assert point.tpr == point.fpr == 0.0
     assert result.evaluation.auc == 0.5
-    assert all(math.isfinite(value) for value in metrics(result).values())
+    assert {"auc", "tpr_at_fpr/0.01", "fpr_achieved/0.01"} <= set(metrics(result))
+    context = ReportContext("t", "d", "m", "n", "lira", NUM_MODELS, NUM_RECORDS, 0)
+    page = render_report(result, context, draw_figures(result, context))
+    words = re.sub(r"<[^>]*>", " ", re.sub(r"data:image/[^\"]*", "", page))
+    assert not re.search(r"\b(nan|inf)\b", words, re.I)
