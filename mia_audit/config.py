@@ -219,8 +219,9 @@ def choices(group: str) -> list[str]:
 
 def help_text(name: str) -> str:
     """What `--help` prints; reads the conf folder only, so that it answers at once."""
-    lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} [group=choice …] [key=value …]\n"]
     extends_audit = issubclass(JOBS[name], AuditConfig)
+    words = "[group=choice …] [key=value …]" if extends_audit else "[key=value …]"
+    lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} {words}\n"]
     text = "" if JOBS[name] is AuditConfig else _keys_text(name)
     if extends_audit:
         text += _keys_text("audit")

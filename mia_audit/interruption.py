@@ -31,6 +31,7 @@ def terminable() -> Iterator[None]:
 
 
 def say_how_to_resume(name: str, arguments: list[str]) -> None:
-    """One line on stderr: nothing finished is lost, and which command goes on."""
+    """One line on stderr: which command goes on, and that nothing finished is lost."""
     command = shlex.join(["python", "-m", f"jobs.{name}", *arguments])
-    print(f"interrupted; finished models are in the store. To resume: {command}", file=sys.stderr)
+    kept = "" if name in ("identify", "simulate") else " Finished models are in the store."
+    print(f"Interrupted.{kept} To resume: {command}", file=sys.stderr)

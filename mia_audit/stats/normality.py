@@ -112,6 +112,9 @@ def normal_score_quantiles(panel: Panel) -> NDArray[np.float64]:
         return np.full(len(LEVELS), np.nan)
     n = num_out_shadows(panel.members[:, ::step])[outside]
     upper_tail = stats.t.sf(panel.z[:, ::step][outside] / np.sqrt(1 + 1 / n), n - 1)
-    g = np.asarray(stats.norm.isf(upper_tail))
+    largest = np.finfo(np.float64).max  # quantiles cannot be interpolated between infinities
+    g = np.clip(np.asarray(stats.norm.isf(upper_tail)), -largest / 4, largest / 4)
+    quantiles = np.quantile(g, 1 - np.array(LEVELS))
+    quantiles[np.abs(quantiles) > largest / 8] = np.inf
     above = np.array(LEVELS) * g.size
-    return np.where(above >= 10, np.quantile(g, 1 - np.array(LEVELS)), np.nan)
+    return np.where(above >= 10, quantiles, np.nan)
