@@ -81,6 +81,11 @@ def test_recipe_runs(command: str, folder: Path) -> None:
     assert done.stdout.strip()
 
 
+def test_no_block_is_empty() -> None:
+    assert re.search(r"<!-- output: audit -->\n```text\n.*?Calibrated", README, re.S)
+    assert all(block.strip() for block in re.findall(r"```\w+\n(.*?)```", README, re.S))
+
+
 def test_files_and_links_exist() -> None:
     for name in re.findall(
         r"\]\((?!https?:)([^)#]+)\)|`((?:mia_audit|tests|conf)/[\w./-]+)`", README
