@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import fields, replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from mia_audit.config_errors import added_key, one_line, sentence
+from mia_audit.help import choices, conf_folder, help_text
 from mia_audit.interruption import (
     INTERRUPTED,
     TERMINATED,
@@ -31,20 +31,6 @@ from mia_audit.schema import GROUPS, JOBS, AuditConfig, Composed
 Job = Callable[[Composed[Any]], int]
 
 USER_MISTAKE = 2
-HELP = {
-    "audit": "Train what the store lacks, judge every model, log one MLflow run, write a report.",
-    "train": "Train what the store lacks, and nothing else.",
-    "simulate": "Repeat the papers' simulations: what was expected beside what came out.",
-    "identify": "Select the records a model was trained on, from score files of any model.",
-    "compare": "Audit several defences on one design: what each buys in privacy and costs.",
-}
-
-
-def conf_folder() -> Path:
-    """The folder of configurations: inside the installed package, or beside it in a checkout."""
-    here = Path(__file__).resolve().parent
-    inside = here / "conf"
-    return inside if inside.is_dir() else here.parent / "conf"
 
 
 def entry(name: str) -> Callable[[Job], Callable[[], None]]:
@@ -180,8 +166,8 @@ def register() -> None:
     store = ConfigStore.instance()
     for name, schema in JOBS.items():
         store.store(group="schema", name=name, node=schema)
-    for group, choices in GROUPS.items():
-        for choice, node in choices.items():
+    for group, nodes in GROUPS.items():
+        for choice, node in nodes.items():
             store.store(group=f"schema/{group}", name=choice, node=_open_params(node))
 
 
@@ -210,34 +196,6 @@ def quoted(argument: str) -> str:
     except HydraException:
         escaped = re.sub(r"(\\*)'", r"\1\1\\'", value)
         return f"{key}='{escaped}'"
-
-
-def choices(group: str) -> list[str]:
-    """The names that `group=` takes."""
-    return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
-
-
-def help_text(name: str) -> str:
-    """What `--help` prints; reads the conf folder only, so that it answers at once."""
-    extends_audit = issubclass(JOBS[name], AuditConfig)
-    words = "[group=choice …] [key=value …]" if extends_audit else "[key=value …]"
-    lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} {words}\n"]
-    text = "" if JOBS[name] is AuditConfig else _keys_text(name)
-    if extends_audit:
-        text += _keys_text("audit")
-        lines.append("groups:")
-        lines += [f"  {group}={'|'.join(choices(group))}" for group in (*GROUPS, "experiment")]
-        lines.append("")
-    lines.append("keys, with their defaults (all of them, a group's own included: --cfg job):")
-    lines += [f"  {line}" for line in text.splitlines()]
-    lines.append("\n-m sweeps over comma-separated values: seed=0,1,2")
-    return "\n".join(lines)
-
-
-def _keys_text(name: str) -> str:
-    """The keys of a configuration file with their comments."""
-    text = (conf_folder() / f"{name}.yaml").read_text(encoding="utf-8")
-    return text.partition("# keys\n")[2]
 
 
 def _keep_hydra_quiet() -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from mia_audit import config
+from mia_audit.help import conf_folder
 from mia_audit.schema import GROUPS, AuditConfig, Composed
 
-CONF = config.conf_folder()
+CONF = conf_folder()
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 TABLE = ["dataset.path=people.csv", "dataset.target=income"]
 

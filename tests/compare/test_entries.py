@@ -9,6 +9,7 @@ from mia_audit.compare.entries import compose_entries, label_of, label_of_run
 from mia_audit.compare.planning import check_keys
 from mia_audit.defences.none import NoDefence
 from mia_audit.defences.weight_decay import WeightDecay
+from mia_audit.help import help_text
 from mia_audit.schema import AuditConfig, CompareConfig
 
 
@@ -113,6 +114,6 @@ def test_a_logged_run_is_called_by_what_differs_from_the_defaults() -> None:
 
 
 def test_help_lists_the_keys_of_the_comparison_and_of_the_audit() -> None:
-    text = config.help_text("compare")
+    text = help_text("compare")
     for words in ("defences: [none]", "allow_different_designs", "num_models: 128", "defence="):
         assert words in text

@@ -1,12 +1,13 @@
 import pytest
 
 from mia_audit import config
+from mia_audit.help import help_text
 from mia_audit.simulate.settings import SimulateConfig, Simulation, check_settings
 
 
 def test_the_file_holds_the_schemas_own_defaults() -> None:
     assert config.compose("simulate").settings == SimulateConfig()
-    assert "ptdi_ablation" in config.help_text("simulate")
+    assert "ptdi_ablation" in help_text("simulate")
 
 
 def test_all_means_each_of_the_others() -> None:
