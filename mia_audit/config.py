@@ -16,7 +16,7 @@ from dataclasses import fields, replace
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mia_audit.config_errors import added_key, one_line, sentence
+from mia_audit.config_errors import one_line, sentence, strange_key
 from mia_audit.help import choices, conf_folder, help_text
 from mia_audit.interruption import (
     INTERRUPTED,
@@ -31,6 +31,7 @@ from mia_audit.schema import GROUPS, JOBS, AuditConfig, Composed
 Job = Callable[[Composed[Any]], int]
 
 USER_MISTAKE = 2
+FLAGS_WITH_VALUE = ("--cfg", "-c", "--package", "-p", "--info", "-i")
 
 
 def entry(name: str) -> Callable[[Job], Callable[[], None]]:
@@ -56,8 +57,8 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
         print(help_text(name))
         return 0
     for argument in arguments:
-        if argument[:1] in ("+", "~"):
-            print(added_key(argument), file=sys.stderr)
+        if argument[:1] in ("+", "~", "="):
+            print(strange_key(argument), file=sys.stderr)
             return USER_MISTAKE
     _keep_hydra_quiet()
     statuses: list[int] = []
@@ -198,6 +199,16 @@ def quoted(argument: str) -> str:
         return f"{key}='{escaped}'"
 
 
+def split_flags(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Hydra's own flags, with their values, before the overrides: elsewhere it misreads them."""
+    flags: list[str] = []
+    overrides: list[str] = []
+    for argument in arguments:
+        is_value = bool(flags) and flags[-1] in FLAGS_WITH_VALUE
+        (flags if argument.startswith("-") or is_value else overrides).append(argument)
+    return flags, overrides
+
+
 def _keep_hydra_quiet() -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"
 
@@ -208,7 +219,8 @@ def _hydra_main(
     import hydra
 
     register()
-    sys.argv = [name, *(quoted(a) for a in arguments), f"hydra.sweep.dir={scratch}"]
+    flags, overrides = split_flags(arguments)
+    sys.argv = [name, *flags, *map(quoted, overrides), f"hydra.sweep.dir={scratch}"]
     hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name=name)(task)()
 
 

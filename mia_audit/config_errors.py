@@ -38,8 +38,10 @@ def sentence(error: BaseException, *, keys: Iterable[str], choices: dict[str, li
     return one_line(told.partition("Config search path")[0])
 
 
-def added_key(override: str) -> str:
-    """The sentence for `+key=…`, `++key=…` and `~key`."""
+def strange_key(override: str) -> str:
+    """The sentence for `+key=…`, `++key=…`, `~key` and `=value`."""
+    if override.startswith("="):
+        return f"{override}: the key is missing; write key=value (see --help)."
     return (
         f"{override}: keys cannot be added or removed; write key=value with one of the keys that"
         " --help lists."

@@ -98,6 +98,7 @@ def _external(composed: Composed[AuditConfig]) -> Judged:
 def _trained(composed: Composed[AuditConfig], console: Console) -> Judged | None:
     """None after a dry run. Ray and the tracking database, both slow, start side by side."""
     config = composed.settings
+    tracking.check(config.tracking)
     prepared = prepare(config)
     describe_plan(prepared, console)
     if config.dry_run:

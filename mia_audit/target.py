@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from mia_audit.audit import AuditSettings
 
 
+STRANGE = (
+    "its non-members are accused far more often than asked: are its scores on the shadows' scale "
+    "and in the order of the pool?"
+)
+
+
 @dataclass(frozen=True, eq=False)
 class ExistingTarget:
     """φ of one model on the pool's records, and which of them it was trained on; both [N]."""
@@ -83,7 +89,8 @@ def _point(z: np.ndarray, members: np.ndarray, shadow: np.ndarray, alpha: float)
         method="target", alpha=alpha,
         fpr=float(alarms.mean()), fpr_lower=fpr_lower, fpr_upper=fpr_upper,
         tpr=float(hits.mean()), lower=lower, upper=upper,
-        direction="positive", note="one model; interval over its records",
+        direction="positive",
+        note=STRANGE if fpr_lower > 2 * alpha else "one model; interval over its records",
     )  # fmt: skip
 
 

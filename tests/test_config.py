@@ -135,6 +135,17 @@ def test_passwords_do_not_reach_what_is_shown() -> None:
         assert "s3cr3t" not in shown
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["dataset=german_credit", "--cfg", "job"], ["--cfg", "job", "dataset=german_credit"]],
+)
+def test_hydras_own_flags_may_stand_anywhere(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("audit", arguments) == 0
+    assert "num_models: 128" in capsys.readouterr().out
+
+
 def test_help_names_the_groups_and_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("audit", ["--help"]) == 0
     text = capsys.readouterr().out

@@ -138,8 +138,5 @@ def normal_record_point(panel: Panel, alpha: float, exact: OperatingPoint) -> Op
 
 def few_models_note(num_models: int, alpha: float) -> str:
     """Plug-in rates read too high where a record's moments are rough: M below 1/α."""
-    return (
-        f"; reads too high with M = {num_models} below {ceil(1 / alpha)}"
-        if (num_models * alpha < 1)
-        else ""
-    )
+    few = num_models * alpha < 1
+    return f"; reads too high with fewer than {ceil(1 / alpha)} models" if few else ""

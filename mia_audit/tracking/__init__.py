@@ -7,7 +7,7 @@ from mia_audit.tracking.address import Tracking, TrackingError, mask_passwords
 from mia_audit.tracking.history import adopt, download, search
 from mia_audit.tracking.provenance import environment, git_sha
 from mia_audit.tracking.run import DatasetInput, RunLink, log_run
-from mia_audit.tracking.setup import Ready, prepare
+from mia_audit.tracking.setup import Ready, check, prepare
 from mia_audit.tracking.tables import read_table, table_json
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Tracking",
     "TrackingError",
     "adopt",
+    "check",
     "download",
     "environment",
     "git_sha",

@@ -38,16 +38,26 @@ def prepare(tracking: Tracking) -> Ready:
     Two drivers may prepare one fresh file at once. The first call of a process imports mlflow.
     Raises ValueError, naming the key and the remedy, when runs cannot be kept there.
     """
-    check_uri(tracking)
+    check(tracking)
     if is_server(tracking.uri):
-        _check_server(tracking)
         return _ready(tracking, location=None)
     path = sqlite_path(tracking.uri)
-    _check_file(tracking, path)
     with _locked(path):
         if not path.exists():
             create_database(path)
         return _ready(tracking, location=(path.parent / "mlruns").as_uri())
+
+
+def check(tracking: Tracking) -> None:
+    """The part of `prepare` that needs no mlflow: is the address sound, and does it answer?
+
+    Raises ValueError, naming the key and the remedy.
+    """
+    check_uri(tracking)
+    if is_server(tracking.uri):
+        _check_server(tracking)
+    else:
+        _check_file(tracking, sqlite_path(tracking.uri))
 
 
 def _ready(tracking: Tracking, *, location: str | None) -> Ready:

@@ -16,8 +16,10 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
+from mia_audit import config
 from mia_audit.attacks import LiRA
 from mia_audit.audit import AuditSettings
+from mia_audit.job import run_audit
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.target import ExistingTarget, judge_target
 
@@ -227,9 +229,16 @@ def test_train_then_audit_shares_the_store(tmp_path: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value[0], str) and "=" in value[0] else "",
 )
 def test_a_mistake_ends_before_any_work(
-    tmp_path: Path, arguments: list[str], words: list[str]
+    tmp_path: Path,
+    arguments: list[str],
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    status, _, err = run(tmp_path, *arguments)
+    """The command's own function in this process: a new one for each would take minutes."""
+    monkeypatch.chdir(tmp_path)
+    status = config.run("audit", run_audit, arguments)
+    err = capsys.readouterr().err
     assert status == 2, err
     assert len(err.strip().splitlines()) == 1, err
     for word in words:

@@ -34,7 +34,7 @@ def small(command: str) -> list[str]:
     if "jobs.identify" in words:
         return [sys.executable, *words[1:]]
     if "jobs.simulate" in words:
-        tiny = ["finite_population.repeats=3", "finite_population.num_models=64"]
+        tiny = ["finite_population.repeats=5", "finite_population.num_models=64"]
         return [sys.executable, *words[1:], *tiny]
     added = {"num_records": str(NUM_RECORDS), "num_models": "16", "cluster.num_cpus": "2"}
     if "model" not in given:
