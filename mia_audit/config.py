@@ -22,6 +22,7 @@ from mia_audit.interruption import (
     INTERRUPTED,
     TERMINATED,
     Terminated,
+    is_termination,
     say_how_to_resume,
     terminable,
 )
@@ -68,6 +69,8 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
         try:
             statuses.append(_run_one(name, job, config))
         except Exception as fault:
+            if is_termination(fault):
+                raise Terminated from fault
             faults.append(fault)
 
     from hydra.errors import HydraException

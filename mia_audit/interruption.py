@@ -16,6 +16,15 @@ class Terminated(BaseException):
     """SIGTERM arrived; like KeyboardInterrupt it passes through `except Exception`."""
 
 
+def is_termination(error: BaseException | None) -> bool:
+    """Whether SIGTERM is behind `error`: native code that it ends raises errors of its own."""
+    while error is not None:
+        if isinstance(error, Terminated):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 @contextmanager
 def terminable() -> Iterator[None]:
     """Turn SIGTERM into `Terminated` while the block runs."""
