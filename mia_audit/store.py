@@ -224,17 +224,27 @@ class Store:
         sound: dict[str, Shard] = {}
         while unread := [name for name in self._cover(plan) if name not in sound]:
             with ThreadPoolExecutor(8) as pool:
-                read = list(pool.map(lambda name: self._read(plan, name), unread))
+                fetched = list(pool.map(lambda name: self._fetch(plan, name), unread))
+            # Decoded one after another: numpy parses headers with ast, and Python 3.11's parser
+            # now and then fails in threads ("recursion depth mismatch").
+            read = [self._decode(plan, *pair) for pair in zip(unread, fetched, strict=True)]
             sound |= {name: shard for name, shard in zip(unread, read, strict=True) if shard}
         return [sound[name] for name in sorted(sound)]
 
-    def _read(self, plan: Plan, name: str) -> Shard | None:
+    def _fetch(self, plan: Plan, name: str) -> bytes | None:
         try:
-            content = self._files.cat_file(f"{self._folder(plan.key)}/{name}")
-            return decode(name, content, plan)
-        except (DamagedShardError, FileNotFoundError):
-            self._damaged.add((plan.key, name))
+            return self._files.cat_file(f"{self._folder(plan.key)}/{name}")
+        except FileNotFoundError:
             return None
+
+    def _decode(self, plan: Plan, name: str, content: bytes | None) -> Shard | None:
+        try:
+            if content is not None:
+                return decode(name, content, plan)
+        except DamagedShardError:
+            pass
+        self._damaged.add((plan.key, name))
+        return None
 
 
 _NEVER = datetime.fromtimestamp(0, UTC)
