@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-import zipfile
 from dataclasses import dataclass
 
 import numpy as np
 
 from mia_audit.plan import SCORES_VERSION, Plan
 
+_FIELDS = (
+    "key", "scores_version", "models", "scores", "members",
+    "train_accuracy", "test_accuracy", "seconds", "device",
+)  # fmt: skip
 _NAME = re.compile(r"shard-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.npz")
 
 
@@ -77,8 +80,7 @@ def decode(name: str, content: bytes, plan: Plan) -> Shard:
     if not name.endswith(f"-{_digest(content)}.npz"):
         raise DamagedShardError(f"{name} is truncated or altered")
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            fields = {entry: file[entry] for entry in file.files}
+        fields = _fields(content)
         _check_plan(name, models, fields, plan)
         num_records = plan.members.shape[1]
         return Shard(
@@ -90,8 +92,18 @@ def decode(name: str, content: bytes, plan: Plan) -> Shard:
             seconds=float(fields["seconds"]),
             device=str(fields["device"]),
         )
-    except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except DamagedShardError:
+        raise
+    except Exception as error:  # on hostile bytes zipfile and numpy raise nearly anything
         raise DamagedShardError(f"{name} is not a shard of this version") from error
+
+
+def _fields(content: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a file, none of them larger than the file itself."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        if sum(entry.file_size for entry in file.zip.infolist()) > len(content):
+            raise DamagedShardError("a shard holds no compressed arrays")
+        return {name: file[name] for name in _FIELDS}
 
 
 def _check_plan(name: str, models: range, fields: dict[str, np.ndarray], plan: Plan) -> None:

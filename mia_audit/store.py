@@ -2,32 +2,33 @@
 
 A shard exists whole or not at all: it is written under a temporary name and renamed (local) or
 put as one object (remote), and its checksum is verified whenever it is read. What is missing is
-read off the names, so resuming needs no database.
+read off the names, so resuming needs no database. Whatever cannot be read or written in the end
+raises `StoreError` with one sentence.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import numpy as np
-from fsspec.implementations.local import LocalFileSystem
 
 from mia_audit.masking import masked
 from mia_audit.plan import Plan
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.shard import DamagedShardError, Shard, decode, encode, shard_models
-from mia_audit.store_files import put_whole, remove_stale
+from mia_audit.store_files import StoreFiles
+from mia_audit.store_lock import is_free, sole_driver
 
 _KEY = re.compile(r"[0-9a-f]{16}")
+_AT_ONCE = 16  # shards in memory while reading
 
 
 @dataclass(frozen=True)
@@ -50,40 +51,44 @@ class Store:
         if not url:
             raise ValueError("store is empty: name a folder or an address, such as ./mia_store.")
         self.label = masked(str(url))
-        expanded = url if "://" in url else os.path.abspath(os.path.expanduser(url))
-        try:
-            self._files, root = fsspec.core.url_to_fs(expanded)
-        except (ImportError, ValueError) as error:
-            raise ValueError(
-                f"store={self.label}: {masked(str(error)).rstrip('.')}; use a local folder, or "
-                "install the package for this kind of address (mia_audit[s3] for s3://)."
-            ) from error
-        self._root = root.rstrip("/")
-        self._local = isinstance(self._files, LocalFileSystem)
+        self._files = StoreFiles(url, self.label)
         self._damaged: set[tuple[str, str]] = set()  # (key, name), found while reading
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the store is a folder of this machine's file system."""
+        return self._files.is_local
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it lies on a disk of this machine, or the nearest folder above where it is to be
+        made; None when it is elsewhere."""
+        folder = Path(self._files.root)
+        while self.is_local and not folder.exists():
+            folder = folder.parent
+        return folder if self.is_local else None
 
     def __repr__(self) -> str:
         return f"Store({self.label!r})"
 
     def check_writable(self) -> None:
         """Write and remove a small file; raises ValueError with one sentence if that fails."""
-        probe = f"{self._nearest_folder()}/.writable-{os.getpid()}"
         try:
-            put_whole(self._files, probe, b"mia_audit")
-            self._files.rm_file(probe)
+            self._files.probe()
         except Exception as error:  # every kind of remote has its own exceptions
             raise ValueError(
                 f"store={self.label}: nothing can be written there ({type(error).__name__}); "
                 "give store=PATH a folder that you may write to, or check its credentials."
             ) from error
 
-    def _nearest_folder(self) -> str:
-        """The store's folder or, on a disk where there is none yet, the nearest above it: a probe
-        must leave nothing behind, and not remove what another driver has just made."""
-        folder = Path(self._root)
-        while self._local and not folder.exists():
-            folder = folder.parent
-        return str(folder) if self._local else self._root
+    def sole_driver(self, plan: Plan, *, busy: Callable[[], None]) -> AbstractContextManager[None]:
+        """Keep other drivers of this plan waiting while the block runs (local stores alone).
+
+        `busy` is called once when this one has to wait.
+        """
+        if not self.is_local:
+            return nullcontext()
+        return sole_driver(self._files.path(self._folder(plan.key)), busy=busy)
 
     def missing(self, plan: Plan) -> list[int]:
         """Indices of the plan's models that no sound shard holds, read off the names alone."""
@@ -98,7 +103,8 @@ class Store:
 
     def verify(self, plan: Plan) -> list[str]:
         """Read all shards that `load` would; the damaged then count as missing. Their names."""
-        self._read_cover(plan)
+        for _ in self._read_cover(plan):
+            pass
         return self.damaged(plan)
 
     def record(self, plan: Plan) -> None:
@@ -106,7 +112,7 @@ class Store:
         record_ids.csv: the records' rows in their source table, in the order of the scores.
         """
         ids = "".join(f"{row}\n" for row in ["record_id", *plan.dataset.rows.tolist()])
-        put_whole(self._files, f"{self._folder(plan.key)}/record_ids.csv", ids.encode())
+        self._files.put(f"{self._folder(plan.key)}/record_ids.csv", ids.encode())
         content = {
             "key": plan.key,
             "dataset": plan.dataset.name,
@@ -114,23 +120,22 @@ class Store:
             "description": plan.description,
         }
         text = json.dumps(content, indent=2, ensure_ascii=False)
-        put_whole(self._files, f"{self._folder(plan.key)}/plan.json", text.encode())
+        self._files.put(f"{self._folder(plan.key)}/plan.json", text.encode())
 
     def write(self, plan: Plan, shard: Shard) -> str:
         """Add a shard, whole or not at all. Returns its name."""
         name, content = encode(shard, plan.key)
-        put_whole(self._files, f"{self._folder(plan.key)}/{name}", content)
+        self._files.put(f"{self._folder(plan.key)}/{name}", content)
         self._damaged.discard((plan.key, name))
         return name
 
     def clean(self, plan: Plan) -> None:
         """Remove what broken-off runs left behind, and damaged shards that have been replaced."""
-        if self._local:
-            remove_stale(self._folder(plan.key))
+        self._files.remove_stale(self._folder(plan.key))
         missing = set(self.missing(plan))
         for name in self.damaged(plan):
             if missing.isdisjoint(shard_models(name) or ()):
-                self._files.rm_file(f"{self._folder(plan.key)}/{name}")
+                self._files.remove(f"{self._folder(plan.key)}/{name}")
                 self._damaged.discard((plan.key, name))
 
     def load(self, plan: Plan) -> ScoreMatrix:
@@ -166,46 +171,41 @@ class Store:
 
     def entries(self) -> list[Entry]:
         """The sweeps in this store, the latest used first."""
-        keys = [name for name, _ in self._names(self._root) if _KEY.fullmatch(name)]
+        keys = [info.name for info in self._files.names("") if _KEY.fullmatch(info.name)]
         return sorted((self._entry(key) for key in keys), key=lambda e: e.last_use, reverse=True)
 
     def remove(self, key: str) -> None:
-        """Delete a sweep. Raises ValueError when the store has no such key."""
-        if not self._files.exists(self._folder(key)):
+        """Delete a sweep. Raises ValueError when the store has no such key or a run trains it."""
+        folder = self._folder(key)
+        if not self._files.names(folder):
             raise ValueError(f"store={self.label}: there is no sweep with the key {key}.")
-        self._files.rm(self._folder(key), recursive=True)
+        if self.is_local and not is_free(self._files.path(folder)):
+            raise ValueError(
+                f"store={self.label}: the sweep {key} is being trained now; end that run first."
+            )
+        self._files.remove(folder, recursive=True)
 
     def _entry(self, key: str) -> Entry:
-        names = self._names(self._folder(key))
-        told: dict[str, Any] = {}
-        if any(name == "plan.json" for name, _ in names):
-            told = json.loads(self._files.cat_file(f"{self._folder(key)}/plan.json"))
-        held = {model for name, _ in names for model in shard_models(name) or ()}
+        infos = self._files.names(self._folder(key))
+        told = _told(self._files.get(f"{self._folder(key)}/plan.json") or b"")
+        held = {model for info in infos for model in shard_models(info.name) or ()}
         return Entry(
             key=key,
             description=told.get("description", {}),
             dataset=told.get("dataset", ""),
             num_models=len(held),
-            size=sum(info["size"] or 0 for _, info in names),
-            last_use=max((_modified(info) for _, info in names), default=_NEVER),
+            size=sum(info.size for info in infos),
+            last_use=max((info.modified for info in infos), default=datetime.fromtimestamp(0, UTC)),
         )
 
     def _folder(self, key: str) -> str:
         if not _KEY.fullmatch(key):
             raise ValueError(f"{key!r} is not a store key: it has 16 hexadecimal digits.")
-        return f"{self._root}/{key}"
-
-    def _names(self, folder: str) -> list[tuple[str, dict[str, Any]]]:
-        """Names in a folder with what the file system says of each, sorted by name."""
-        self._files.invalidate_cache(folder)
-        try:
-            infos = self._files.ls(folder, detail=True)
-        except FileNotFoundError:
-            return []
-        return sorted(((info["name"].rsplit("/", 1)[-1], info) for info in infos), key=_first)
+        return key
 
     def _shards(self, key: str) -> list[tuple[str, range]]:
-        named = [(name, shard_models(name)) for name, _ in self._names(self._folder(key))]
+        infos = self._files.names(self._folder(key))
+        named = [(info.name, shard_models(info.name)) for info in infos]
         return [(n, models) for n, models in named if models and (key, n) not in self._damaged]
 
     def _cover(self, plan: Plan) -> list[str]:
@@ -219,23 +219,23 @@ class Store:
                 names.append(name)
         return names
 
-    def _read_cover(self, plan: Plan) -> list[Shard]:
+    def _read_cover(self, plan: Plan) -> Iterator[Shard]:
         """Shards that together hold all there is; reads on when one proves to be damaged."""
-        sound: dict[str, Shard] = {}
-        while unread := [name for name in self._cover(plan) if name not in sound]:
-            with ThreadPoolExecutor(8) as pool:
-                fetched = list(pool.map(lambda name: self._fetch(plan, name), unread))
-            # Decoded one after another: numpy parses headers with ast, and Python 3.11's parser
-            # now and then fails in threads ("recursion depth mismatch").
-            read = [self._decode(plan, *pair) for pair in zip(unread, fetched, strict=True)]
-            sound |= {name: shard for name, shard in zip(unread, read, strict=True) if shard}
-        return [sound[name] for name in sorted(sound)]
+        seen: set[str] = set()
+        with ThreadPoolExecutor(8) as pool:
+            while unread := [name for name in self._cover(plan) if name not in seen]:
+                seen.update(unread)
+                for at in range(0, len(unread), _AT_ONCE):
+                    names = unread[at : at + _AT_ONCE]
+                    fetched = pool.map(lambda name: self._fetch(plan, name), names)
+                    # Decoded one after another: numpy parses headers with ast, and Python 3.11's
+                    # parser now and then fails in threads ("recursion depth mismatch").
+                    for name, content in zip(names, fetched, strict=True):
+                        if (shard := self._decode(plan, name, content)) is not None:
+                            yield shard
 
     def _fetch(self, plan: Plan, name: str) -> bytes | None:
-        try:
-            return self._files.cat_file(f"{self._folder(plan.key)}/{name}")
-        except FileNotFoundError:
-            return None
+        return self._files.get(f"{self._folder(plan.key)}/{name}")
 
     def _decode(self, plan: Plan, name: str, content: bytes | None) -> Shard | None:
         try:
@@ -247,14 +247,10 @@ class Store:
         return None
 
 
-_NEVER = datetime.fromtimestamp(0, UTC)
-
-
-def _first(pair: Iterable[Any]) -> Any:
-    return next(iter(pair))
-
-
-def _modified(info: dict[str, Any]) -> datetime:
-    """Time of last change: file systems name it differently and give seconds or a datetime."""
-    when = info.get("mtime") or info.get("LastModified") or info.get("created") or _NEVER
-    return when if isinstance(when, datetime) else datetime.fromtimestamp(when, UTC)
+def _told(text: bytes) -> dict[str, Any]:
+    """What plan.json says; nothing when it is damaged, which costs no scores."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -30,10 +32,15 @@ class ShardWork:
 
 @dataclass(frozen=True, eq=False)
 class ShardResult:
-    """Shards of the models that could be trained, and for each of the others why it could not."""
+    """Shards of the models that could be trained, and for each of the others why it could not.
+
+    `exhausted` are stacks for which memory did not suffice: another try, with less beside them,
+    may help.
+    """
 
     shards: list[Shard]
     failed: dict[int, str] = field(default_factory=dict)
+    exhausted: tuple[range, ...] = ()
 
 
 def train_shard(dataset: Dataset, model: Model, defence: Defence, work: ShardWork) -> ShardResult:
@@ -41,15 +48,24 @@ def train_shard(dataset: Dataset, model: Model, defence: Defence, work: ShardWor
 
     An exception fails its stack alone; a model whose scores are not finite fails alone.
     """
+    import torch  # noqa: F401  (no clock is to count its first import, which takes seconds)
+
     results = []
     with threadpool_limits(1):
         for models in cut_into_stacks(work.models, model.stack(work.device)):
             try:
                 results.append(_train_stack(dataset, model, defence, work, models))
             except Exception as error:  # whatever a model raises is reported, not a crash
-                results.append(ShardResult([], dict.fromkeys(models, _sentence(error))))
-    failed = {index: why for result in results for index, why in result.failed.items()}
-    return ShardResult([shard for result in results for shard in result.shards], failed)
+                why = dict.fromkeys(models, _sentence(error))
+                exhausted = (models,) if _is_out_of_memory(error) else ()
+                results.append(ShardResult([], why, exhausted))
+            if results[-1].exhausted:
+                _free_memory()
+    return ShardResult(
+        shards=[shard for result in results for shard in result.shards],
+        failed={index: why for result in results for index, why in result.failed.items()},
+        exhausted=tuple(models for result in results for models in result.exhausted),
+    )
 
 
 def _train_stack(
@@ -99,3 +115,17 @@ def _sentence(error: Exception) -> str:
     """Kind and first line of an exception."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """numpy and Python raise MemoryError, torch a RuntimeError, on a CPU a nameless one."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return bool(kinds & {"MemoryError", "OutOfMemoryError"}) or "can't allocate" in str(error)
+
+
+def _free_memory() -> None:
+    """Give back what a failed stack has left behind, the GPU's cache included."""
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()

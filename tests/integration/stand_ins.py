@@ -109,3 +109,24 @@ class Slow(Noise):
     def train(self, dataset: Dataset, *args: Any, **kwargs: Any) -> Logits:
         time.sleep(self.seconds)
         return super().train(dataset, *args, **kwargs)
+
+
+@dataclass
+class Hungry(Noise):
+    """Runs out of memory while another stack is being trained, or always for certain seeds."""
+
+    folder: str = ""
+    never_fits: list[int] = field(default_factory=list)
+
+    def train(
+        self, dataset: Dataset, members: np.ndarray, seeds: np.ndarray, **kwargs: Any
+    ) -> Logits:
+        own = Path(self.folder) / str(seeds[0])
+        own.touch()
+        try:
+            time.sleep(0.2)
+            if len(list(Path(self.folder).iterdir())) > 1 or np.isin(seeds, self.never_fits).any():
+                raise MemoryError("no room for the activations")
+            return super().train(dataset, members, seeds, **kwargs)
+        finally:
+            own.unlink()

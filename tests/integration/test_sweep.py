@@ -18,7 +18,7 @@ from mia_audit.shard import shard_models
 from mia_audit.stats.design import model_seeds
 from mia_audit.store import Store
 from mia_audit.sweep import SweepReport, connect, disconnect, run_sweep
-from tests.integration.stand_ins import Deadly, Noise, Picky, blobs
+from tests.integration.stand_ins import Deadly, Hungry, Noise, Picky, blobs
 
 pytestmark = pytest.mark.integration
 
@@ -136,6 +136,23 @@ def test_models_that_fail_are_named_and_the_rest_is_trained(tmp_path: Path) -> N
     np.testing.assert_array_equal(matrix.members, np.delete(wanted.members, matrix.missing, 0))
     again = sweep(wanted, store, max_retries=0)
     assert (again.trained, again.reused, list(again.failed)) == (0, 27, list(report.failed))
+
+
+def test_stacks_out_of_memory_are_trained_alone(tmp_path: Path) -> None:
+    (tmp_path / "running").mkdir()
+    seeds = model_seeds(16, seed=3).tolist()
+    model = Hungry(width=2, folder=str(tmp_path / "running"), never_fits=[seeds[6]])
+    wanted = plan(model, 16)
+    store = Store(str(tmp_path / "store"))
+    console = Console(record=True, file=io.StringIO(), width=200)
+    cluster = Cluster(num_cpus=2, models_per_shard=8)
+    report = run_sweep(wanted, store, cluster=cluster, progress=Progress(console))
+    assert report.failed == dict.fromkeys((6, 7), "MemoryError: no room for the activations")
+    assert report.trained == 14
+    assert store.load(wanted).missing == (6, 7)
+    told = console.export_text()
+    assert "ran out of memory: it is tried again with less beside it" in told
+    assert "models 6-7 failed: MemoryError: no room for the activations." in told
 
 
 def test_progress_on_a_file_is_lines(tmp_path: Path) -> None:
