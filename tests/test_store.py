@@ -184,6 +184,27 @@ def test_entries_say_what_there_is_and_a_key_can_be_removed(url: str) -> None:
         store.remove(plan.key)
 
 
+def test_a_sweep_that_is_being_trained_is_not_removed(tmp_path: Path) -> None:
+    store, plan = Store(str(tmp_path)), make_plan()
+    store.record(plan)
+    with (
+        store.sole_driver(plan, busy=lambda: None),
+        pytest.raises(ValueError, match=f"sweep {plan.key} is being trained now"),
+    ):
+        store.remove(plan.key)
+    store.remove(plan.key)
+    assert store.entries() == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1, 2]", b"\xff\xfe"])
+def test_a_damaged_plan_file_hides_no_sweep(tmp_path: Path, content: bytes) -> None:
+    store, plan = Store(str(tmp_path)), make_plan()
+    store.write(plan, train(plan, range(4)))
+    (tmp_path / plan.key / "plan.json").write_bytes(content)
+    (entry,) = store.entries()
+    assert (entry.key, entry.num_models, entry.dataset) == (plan.key, 4, "")
+
+
 @pytest.mark.parametrize("key", ["../../etc", "", "ABCDEF0123456789", "0123456789abcde/"])
 def test_keys_cannot_leave_the_store(tmp_path: Path, key: str) -> None:
     with pytest.raises(ValueError, match="is not a store key"):
