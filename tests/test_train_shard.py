@@ -1,5 +1,8 @@
 """A stack that raises or a model that diverges fails alone."""
 
+import subprocess
+import sys
+
 import numpy as np
 
 from mia_audit.defences.none import NoDefence
@@ -40,3 +43,23 @@ def test_failures_are_kept_apart() -> None:
         rows = slice(shard.first, shard.first + len(shard.scores))
         np.testing.assert_array_equal(shard.members, plan.members[rows])
         assert shard.seconds > 0
+
+
+def test_the_seconds_of_training_do_not_count_the_import_of_torch() -> None:
+    """A comparison's relative cost would else be the import's wherever models are small."""
+    code = (
+        "import sys, time\n"
+        "from mia_audit.defences.none import NoDefence\n"
+        "from mia_audit.plan import plan_sweep\n"
+        "from mia_audit.train_shard import train_shard\n"
+        "from tests.integration.stand_ins import Noise, blobs\n"
+        "from tests.test_train_shard import work\n"
+        "plan = plan_sweep(blobs(), Noise(), NoDefence(), num_models=4)\n"
+        "assert 'torch' not in sys.modules\n"
+        "clock, read = time.perf_counter, []\n"
+        "time.perf_counter = lambda: read.append('torch' in sys.modules) or clock()\n"
+        "train_shard(plan.dataset, plan.model, plan.defence, work(plan, range(4)))\n"
+        "print(read)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[True, True]"
