@@ -20,7 +20,7 @@ from mia_audit.stats.evaluation import Evaluation, OperatingPoint, evaluate
 from mia_audit.stats.measured_epsilon import measured_epsilon
 from mia_audit.stats.member_share import ShareEstimator, Subtraction
 from mia_audit.stats.num_models import num_models_needed
-from mia_audit.stats.population import population_points
+from mia_audit.stats.population import NoiseEstimate, population_points
 from mia_audit.stats.ptdi_audit import SelectionAudit, audit_selection
 from mia_audit.stats.thresholds import standardise
 from mia_audit.target import ExistingTarget, TargetResult, judge_target
@@ -40,6 +40,7 @@ class AuditSettings:
     fraction: float = 0.5
     seed: int = 0
     population_correction: bool = False
+    noise: NoiseEstimate | None = None  # for the population correction; None: no noise
     claimed_epsilon: float | None = None
     claimed_delta: float = 0.0
     selection_alpha: float = 0.1
@@ -68,6 +69,7 @@ class AuditResult:
     models_needed: list[dict[str, float]]
     record_ids: np.ndarray
     estimator: str  # of the member share, by which `selection` was made
+    noise: NoiseEstimate | None = None  # by which `population` was made
     warnings: tuple[str, ...] = ()  # sentences on what to mind before reading any number
 
     @property
@@ -105,6 +107,7 @@ def audit(
         models_needed=_models_needed(evaluation, settings.alphas),
         record_ids=matrix.record_ids,
         estimator=settings.estimator.name,
+        noise=settings.noise,
         warnings=(*_balance_warning(members), *unselected),
     )
 
@@ -153,11 +156,13 @@ def _balance_warning(members: np.ndarray) -> tuple[str, ...]:
 def _population(matrix: ScoreMatrix, settings: AuditSettings) -> list[OperatingPoint]:
     if not settings.population_correction:
         return []
+    noise = settings.noise
     return population_points(
         matrix.scores,
         matrix.members,
         alphas=settings.alphas,
         num_train=float(matrix.members.sum(axis=1).mean()),
+        noise_share=(0.0, 0.0) if noise is None else (noise.inside, noise.outside),
     )
 
 

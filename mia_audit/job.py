@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 
@@ -22,19 +22,23 @@ from mia_audit.publishing import publish
 from mia_audit.schema import AuditConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.target import ExistingTarget
-from mia_audit.training import describe_plan, start_workers, train_missing
+from mia_audit.training import describe_plan, start_workers, train_missing, train_noise
 
 DONE, FAULT, REFUTED = 0, 1, 3
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What an audit reads: a complete matrix, a target to judge beside it, and the choices."""
+    """What an audit reads: a matrix, a target to judge beside it, and the choices.
+
+    Not `complete` where models are missing that should have been trained.
+    """
 
     matrix: ScoreMatrix
     target: ExistingTarget | None
     settings: AuditSettings
     provenance: Provenance
+    complete: bool = True
 
 
 def run_training(composed: Composed[AuditConfig]) -> int:
@@ -45,7 +49,7 @@ def run_training(composed: Composed[AuditConfig]) -> int:
     if config.dry_run:
         return DONE
     matrix = train_missing(prepared, config.cluster, console)
-    if matrix.missing:
+    if matrix.missing or any(one.missing for one in train_noise(prepared, config.cluster, console)):
         return FAULT
     console.print(f"all {matrix.num_models:,} models are in {prepared.store.label}")
     return DONE
@@ -61,7 +65,7 @@ def run_audit(composed: Composed[AuditConfig]) -> int:
     judged = _external(composed) if composed.settings.scores else _trained(composed, console)
     if judged is None:
         return DONE
-    if judged.matrix.missing:
+    if not judged.complete:
         return FAULT
     result = audit(judged.matrix, judged.settings, judged.target)
     try:
@@ -108,4 +112,11 @@ def _trained(composed: Composed[AuditConfig], console: Console) -> Judged | None
         start_workers(prepared, config.cluster)
         tracked.result()
     matrix = train_missing(prepared, config.cluster, console)
-    return Judged(matrix, prepared.target, prepared.audit, Provenance.of(prepared, matrix))
+    complete, settings = not matrix.missing, prepared.audit
+    if complete and prepared.noise is not None:
+        further = train_noise(prepared, config.cluster, console)
+        complete = not any(one.missing for one in further)
+        if complete:
+            settings = replace(settings, noise=prepared.noise.estimate(matrix, further))
+    provenance = Provenance.of(prepared, matrix)
+    return Judged(matrix, prepared.target, settings, provenance, complete)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -130,6 +130,19 @@ def plan_sweep(
         members=members,
         seeds=model_seeds(num_models, seed=seed),
         num_train=num_train,
+        key=sweep_key(description),
+        description=description,
+    )
+
+
+def with_other_seeds(plan: Plan, num_models: int) -> Plan:
+    """The first `num_models` training sets of a plan, to be trained again from other seeds."""
+    assert num_models <= plan.num_models
+    description = plan.description | {"repeat": 1}
+    return replace(
+        plan,
+        members=plan.members[:num_models],
+        seeds=model_seeds(num_models, seed=plan.description["seed"], repeat=1),
         key=sweep_key(description),
         description=description,
     )

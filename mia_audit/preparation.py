@@ -13,6 +13,7 @@ from mia_audit.attacks import Attack
 from mia_audit.audit import AuditSettings
 from mia_audit.data import draw_pool
 from mia_audit.external import read_matrices, read_target
+from mia_audit.noise import NoiseSource, Origin
 from mia_audit.plan import Plan, plan_sweep
 from mia_audit.schema import AuditConfig
 from mia_audit.score_matrix import ScoreMatrix
@@ -21,8 +22,11 @@ from mia_audit.target import ExistingTarget
 
 REPORT = Path("mia_report.html")
 FEWEST_MODELS = 6
+FEWEST_FOR_NOISE = 8
 # What scores from elsewhere have settled already.
-TRAINING_KEYS = ("dataset", "model", "defence", "num_models", "num_records", "experiment")
+TRAINING_KEYS = (
+    "dataset", "model", "defence", "num_models", "num_records", "experiment", "population",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class Prepared:
     store: Store
     target: ExistingTarget | None
     audit: AuditSettings
+    noise: NoiseSource | None = None  # of the population correction
+    noise_plans: tuple[Plan, ...] = ()  # further models that it needs
 
 
 def prepare(config: AuditConfig) -> Prepared:
@@ -45,12 +51,9 @@ def prepare(config: AuditConfig) -> Prepared:
     check_report_path()
     check_selection_target(config, config.num_models)
     _check_num_models(config.num_models)
-    pool = draw_pool(
-        config.dataset.load(),
-        config.num_records,
-        seed=config.seed,
-        balanced=config.dataset.balanced,
-    )
+    noise = noise_source(config)
+    origin = Origin(config.dataset.load(), config.seed, config.dataset.balanced)
+    pool = draw_pool(origin.dataset, config.num_records, seed=origin.seed, balanced=origin.balanced)
     plan = plan_sweep(
         pool,
         config.model,
@@ -67,7 +70,8 @@ def prepare(config: AuditConfig) -> Prepared:
         claimed_epsilon=config.defence.claimed_epsilon(config.model, num_train=plan.num_train),
         claimed_delta=getattr(config.defence, "delta", 0.0),
     )
-    return Prepared(plan, store, _target(config, len(pool.y)), settings)
+    further = () if noise is None else noise.plans(plan, origin)
+    return Prepared(plan, store, _target(config, len(pool.y)), settings, noise, further)
 
 
 def external(config: AuditConfig, given: Sequence[str]) -> tuple[ScoreMatrix, tuple[str, ...]]:
@@ -171,6 +175,24 @@ def audit_settings(config: AuditConfig) -> AuditSettings:
         member_share=config.selection.member_share,
         selection_target=config.selection.target,
     )
+
+
+def noise_source(config: AuditConfig) -> NoiseSource | None:
+    """How the share of training noise is measured, None where it counts as zero.
+
+    Raises ValueError when nothing would use it, or for too few models.
+    """
+    source, models = config.population.noise_source(), config.population.models
+    if source is None:
+        return None
+    if not config.population_correction:
+        raise ValueError(
+            f"population.noise={config.population.noise.value}: is for the population correction;"
+            " add population_correction=true."
+        )
+    if models < FEWEST_FOR_NOISE:
+        raise ValueError(f"population.models={models}: take {FEWEST_FOR_NOISE} or more.")
+    return source
 
 
 def check_selection_target(config: AuditConfig, num_models: int) -> None:

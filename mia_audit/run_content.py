@@ -37,6 +37,8 @@ def metrics(result: AuditResult) -> dict[str, float]:
     }
     if result.epsilon_claimed is not None:
         found["epsilon_claimed"] = result.epsilon_claimed
+    if result.noise is not None:
+        found |= {"noise_share/in": result.noise.inside, "noise_share/out": result.noise.outside}
     if result.selection is not None:
         found |= _selection_metrics(result)
     return {name: value for name, value in found.items() if isfinite(value)}

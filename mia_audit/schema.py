@@ -36,6 +36,7 @@ from mia_audit.models.linear import Logistic
 from mia_audit.models.mlp import MLP
 from mia_audit.models.sklearn import SklearnModel
 from mia_audit.models.tabpfn import TabPFN
+from mia_audit.noise import NoiseSource, TwoFrames, TwoSeeds
 from mia_audit.simulate.settings import SimulateConfig
 from mia_audit.stats.member_share import NoScaling, ShareEstimator, Storey, Subtraction
 from mia_audit.sweep import Cluster
@@ -123,6 +124,31 @@ class Selection:
                 return NoScaling()
 
 
+class Noise(Enum):
+    """How the share of training noise is measured for the population correction."""
+
+    none = "none"
+    seeds = "seeds"
+    frames = "frames"
+
+
+@dataclass
+class Population:
+    """What the finite-population correction takes for the variance that training adds."""
+
+    noise: Noise = Noise.none
+    models: int = 32
+
+    def noise_source(self) -> NoiseSource | None:
+        match self.noise:
+            case Noise.none:
+                return None
+            case Noise.seeds:
+                return TwoSeeds(self.models)
+            case Noise.frames:
+                return TwoFrames(self.models)
+
+
 @dataclass
 class Target:
     """Files of an existing model's scores on the pool's records, and of its membership."""
@@ -149,6 +175,7 @@ class AuditConfig:
     alphas: list[float] = field(default_factory=lambda: [0.1, 0.01, 0.001])
     intervals: Intervals = Intervals.clustered
     population_correction: bool = False
+    population: Population = field(default_factory=Population)
     scores: str | None = None
     target: Target = field(default_factory=Target)
     selection: Selection = field(default_factory=Selection)

@@ -104,7 +104,7 @@ def _facts(result: AuditResult, context: ReportContext) -> Table:
         "Normality": result.evaluation.normality.warning,
         "Epsilon": epsilon_line(result.epsilon_measured, result.epsilon_claimed),
         "Selection": "" if result.selection is None else selection_line(result.selection),
-        "Population": population_line(result.population),
+        "Population": population_line(result.population, result.noise),
         "Run": context.run_link,
         "Report": context.report_path,
     }

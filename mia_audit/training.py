@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -27,6 +29,11 @@ def describe_plan(prepared: Prepared, console: Console) -> None:
     for note in notes:
         console.print(Padding(Text(note), (0, 0, 0, 2)))
     console.print(Text(todo))
+    for further in prepared.noise_plans:
+        missing = len(prepared.store.missing(further))
+        held = further.num_models - missing
+        line = f"{further.num_models:,} more for the share of training noise: {held:,} in the store"
+        console.print(Text(f"{line}, {missing:,} to train (key {further.key})"))
 
 
 def start_workers(prepared: Prepared, cluster: Cluster) -> None:
@@ -34,7 +41,7 @@ def start_workers(prepared: Prepared, cluster: Cluster) -> None:
 
     To be called from the main thread: Ray's processes end with the thread that started them.
     """
-    if prepared.store.missing(prepared.plan):
+    if any(prepared.store.missing(plan) for plan in (prepared.plan, *prepared.noise_plans)):
         connect(cluster, modules=(type(prepared.plan.model).__module__, "torch"))
 
 
@@ -53,6 +60,14 @@ def train_missing(prepared: Prepared, cluster: Cluster, console: Console) -> Sco
     if matrix.missing:
         console.print(_incomplete(plan, store, matrix.missing), markup=False, highlight=False)
     return matrix
+
+
+def train_noise(prepared: Prepared, cluster: Cluster, console: Console) -> tuple[ScoreMatrix, ...]:
+    """The same for the further models that measure the share of training noise."""
+    return tuple(
+        train_missing(replace(prepared, plan=plan), cluster, console)
+        for plan in prepared.noise_plans
+    )
 
 
 def _incomplete(plan: Plan, store: Store, missing: tuple[int, ...]) -> str:

@@ -74,6 +74,7 @@ def check_keys(composed: Composed[CompareConfig]) -> None:
         ("scores", config.scores),
         ("target.scores", config.target.scores),
         ("target.members", config.target.members),
+        ("population.noise", config.population.noise_source()),
     ):
         if value is not None:
             raise ValueError(

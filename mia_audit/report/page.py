@@ -9,7 +9,12 @@ import mia_audit
 from mia_audit.report import views
 from mia_audit.report.context import ReportContext
 from mia_audit.report.selected import selection_view
-from mia_audit.report.sentences import headline, what_it_does_not_mean, what_it_means
+from mia_audit.report.sentences import (
+    headline,
+    noise_sentence,
+    what_it_does_not_mean,
+    what_it_means,
+)
 from mia_audit.report.style import DPI
 from mia_audit.report.tables import MAIN_METHODS, point_table, remaining_methods
 
@@ -43,6 +48,7 @@ def render_report(result: "AuditResult", context: ReportContext, figures: dict[s
         selection=selection_view(result),
         target=views.target_view(result),
         population=views.population_table(result),
+        noise=noise_sentence(result.noise),
         needed=views.needed_rows(result),
         accuracy=views.accuracy_sentence(result),
         profile=views.profile(context),

@@ -11,6 +11,7 @@ from mia_audit.report.words import MISSING, interval, level, percent, places
 from mia_audit.stats.evaluation import OperatingPoint
 
 if TYPE_CHECKING:
+    from mia_audit.stats.population import NoiseEstimate
     from mia_audit.stats.ptdi_audit import SelectionAudit, SelectionCurve
     from mia_audit.stats.ptdi_target import TargetSelection
 
@@ -136,10 +137,31 @@ def epsilon_line(measured: float, claimed: float | None) -> str:
     return f"{found}; claimed {claimed:.3g}: {verdict}"
 
 
-def population_line(points: list[OperatingPoint]) -> str:
+def population_line(points: list[OperatingPoint], noise: "NoiseEstimate | None" = None) -> str:
     """'4.5% at 1%, 1.2% at 0.1%: …' of the mean true-positive rates for the population, or ''."""
     rates = ", ".join(f"{percent(p.tpr)} at {level(p.alpha)}" for p in points)
-    return f"{rates} (TPR at FPR, training sets drawn afresh)" if rates else ""
+    if not rates:
+        return ""
+    shares = "" if noise is None else f"; training noise {_shares(noise)}"
+    return f"{rates} (TPR at FPR, training sets drawn afresh{shares})"
+
+
+def noise_sentence(noise: "NoiseEstimate | None") -> str:
+    """How much of the scores' variance was left uncorrected, and how that is known."""
+    if noise is None:
+        return (
+            "All of the scores’ variance is taken to come from the training sets; where training "
+            "is itself random these figures read too low, and training some sets twice "
+            "(population.noise=seeds) tells by how much."
+        )
+    return (
+        f"Training itself (initialisation, order of batches) makes {_shares(noise)} of the scores’ "
+        f"variance, estimated from {noise.source}; that part is left as it is."
+    )
+
+
+def _shares(noise: "NoiseEstimate") -> str:
+    return f"{percent(noise.inside)} (members) and {percent(noise.outside)} (non-members)"
 
 
 def named_line(named: "TargetSelection", model: str) -> str:

@@ -40,19 +40,21 @@ def draw_members(
     raise ValueError(f"unknown design {design!r}: choose one of {', '.join(DESIGNS)}.")
 
 
-def model_seeds(num_models: int, *, seed: int = 0) -> np.ndarray:
-    """One training seed a model, int64 [M], non-negative; the first k do not depend on M."""
+def model_seeds(num_models: int, *, seed: int = 0, repeat: int = 0) -> np.ndarray:
+    """One training seed a model, int64 [M], non-negative; the first k do not depend on M.
+
+    `repeat` 1, 2, … gives other seeds for training the same sets again.
+    """
     _check(num_models, 1, 0.5, seed)
-    words = [_sequence(seed, _SEEDS, m).generate_state(1, np.uint64)[0] for m in range(num_models)]
+    keys = [(_SEEDS, m, repeat) if repeat else (_SEEDS, m) for m in range(num_models)]
+    words = [
+        np.random.SeedSequence(seed, spawn_key=k).generate_state(1, np.uint64)[0] for k in keys
+    ]
     return (np.array(words, dtype=np.uint64) >> np.uint64(1)).astype(np.int64)
 
 
-def _sequence(seed: int, stream: int, model: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(seed, spawn_key=(stream, model))
-
-
 def _stream(seed: int, stream: int, model: int) -> np.random.Generator:
-    return np.random.default_rng(_sequence(seed, stream, model))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, model)))
 
 
 def _fixed_size(num_models: int, num_records: int, fraction: float, seed: int) -> np.ndarray:

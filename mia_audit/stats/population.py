@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import nan
 
 import numpy as np
@@ -12,6 +13,18 @@ from mia_audit.stats.finite_population import NoiseShare, population_tpr
 from mia_audit.stats.operating_points import OperatingPoint, few_models_note
 
 METHOD = "population"
+
+
+@dataclass(frozen=True)
+class NoiseEstimate:
+    """λ, the share of a score's variance that training adds to the sampling of training sets.
+
+    `inside` for members, `outside` for non-members; `source` says from what, in words.
+    """
+
+    inside: float
+    outside: float
+    source: str
 
 
 def population_points(
