@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from mia_audit.config import entry
 from mia_audit.identify.settings import IdentifyConfig
 from mia_audit.schema import AuditConfig, CompareConfig, Composed
@@ -46,3 +48,10 @@ def compare(composed: Composed[CompareConfig]) -> int:
     from mia_audit.compare.job import run_compare
 
     return run_compare(composed)
+
+
+def store() -> None:
+    """Show the sweeps in a store, or delete one."""
+    from mia_audit.store_command import run_store
+
+    sys.exit(run_store(sys.argv[1:]))

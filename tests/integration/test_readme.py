@@ -31,7 +31,7 @@ def small(command: str) -> list[str]:
     words = shlex.split(command)
     assert words[0] == "python"
     given = {word.partition("=")[0] for word in words}
-    if "jobs.identify" in words:
+    if {"jobs.identify", "jobs.store"} & set(words):
         return [sys.executable, *words[1:]]
     if "jobs.simulate" in words:
         tiny = ["finite_population.repeats=5", "finite_population.num_models=64"]
