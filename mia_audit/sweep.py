@@ -1,7 +1,7 @@
 """Train what the store lacks: one Ray task a shard of models, results written by the driver.
 
-Workers only compute; credentials of a store stay with the driver. The unit of loss is a shard: whatever ends a sweep, the next run goes on
-from the shards in the store.
+Workers only compute, so that a store's credentials stay with the driver. The unit of loss is a
+shard: whatever ends a sweep, the next run goes on from the shards in the store.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ ALLOWED = {
 ONLY_IN = {
     "hydra": ("config.py",),
     "omegaconf": ("config.py",),
-    "ray": ("sweep.py", "sweep"),
+    "ray": ("sweep.py", "nodes.py"),
     "mlflow": ("tracking.py", "tracking"),
     "tabpfn": ("models",),
 }

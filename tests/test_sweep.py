@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 
-from mia_audit.sweep import _own_signal_handlers
+from mia_audit.nodes import _own_signal_handlers
 
 
 def test_signal_handlers_are_kept() -> None:
