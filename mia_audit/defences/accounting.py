@@ -39,13 +39,16 @@ def epsilon_spent(
 def noise_needed(
     epsilon: float, *, delta: float, rate: float, steps: int, accountant: str
 ) -> float:
-    """The least noise multiplier found that spends at most ε, and more than ε − 0.01."""
+    """The least noise multiplier found that spends at most ε, and more than ε − 0.01.
+
+    Raises ValueError when no noise does, as far as the accountant can tell.
+    """
     from opacus.accountants.utils import get_noise_multiplier
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(
-            get_noise_multiplier(
+        try:
+            found = get_noise_multiplier(
                 target_epsilon=epsilon,
                 target_delta=delta,
                 sample_rate=rate,
@@ -53,4 +56,10 @@ def noise_needed(
                 accountant=accountant,
                 epsilon_tolerance=min(0.01, epsilon / 50),
             )
-        )
+        except ValueError as error:
+            raise ValueError(
+                f"defence.epsilon is {epsilon:g}: no noise is known to keep it at "
+                f"defence.delta={delta:g} by defence.accountant={accountant}; take a larger "
+                "epsilon or delta, or accountant=prv."
+            ) from error
+    return float(found)

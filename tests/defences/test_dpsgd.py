@@ -13,6 +13,7 @@ from mia_audit.defences.poisson import draw_batches
 from mia_audit.models.linear import Logistic
 from mia_audit.models.mlp import MLP, Optimiser
 from mia_audit.models.mlp_training import build_network, build_optimiser
+from mia_audit.stats import draw_members
 from tests.defences.naive import clipped_sum
 from tests.models.reference import copy_model, make_torch_optimiser
 from tests.models.tables import gaussian_table
@@ -168,9 +169,26 @@ def test_refuses_settings_that_make_no_sense(defence: DPSGD, words: str) -> None
         defence.supports(SMALL, DATA)
 
 
+def test_says_when_no_noise_keeps_the_epsilon() -> None:
+    defence = DPSGD(epsilon=0.01, accountant=Accountant.rdp)
+    with pytest.raises(ValueError, match=r"defence.epsilon is 0.01: no noise .* accountant=prv"):
+        defence.noise(SMALL, 150)
+
+
 def test_refuses_other_models_and_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="trains model=mlp only, not logistic"):
         DPSGD().supports(Logistic(), DATA)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install opacus"):
         DPSGD().supports(SMALL, DATA)
+
+
+def test_full_batches_without_clipping_or_noise_are_plain_training() -> None:
+    """The neutral setting: every record in every batch, each gradient whole, nothing added."""
+    members = draw_members(8, 300, design="fixed_size", seed=1)
+    model = MLP(hidden=[8], epochs=20, batch=150, optimiser=Optimiser.sgd, learning_rate=0.05)
+    defence = DPSGD(epsilon=None, noise_multiplier=0.0, max_grad_norm=1e6)
+    ours = defence.train(model, DATA, members, SEEDS, num_train=150)
+    plain = model.train(DATA, members, SEEDS, num_train=150)
+    np.testing.assert_allclose(ours.values, plain.values, rtol=0, atol=1e-4)
+    assert np.abs(plain.values).max() > 1
