@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from mia_audit.data.codes import category_codes
 from mia_audit.data.dataset import Dataset
+from mia_audit.models.in_context import CHECKPOINT, MOST_COLUMNS
 from mia_audit.models.outputs import Logits
 
+BUNDLED = "bundled"
 MOST_CLASSES = 10
 SMALLEST_LOG_PROBABILITY = float(np.log(1e-12))
 
@@ -20,11 +23,13 @@ class TabPFN:
     """The real tabpfn.TabPFNClassifier on weights that lie on this machine.
 
     checkpoint: path of the weights; None for the default weights of `version` where the tabpfn
-        package keeps them. The file's name tells tabpfn which version's defaults to use.
+        package keeps them; "bundled" for the small ones that lie beside this code (two classes,
+        30 columns: mia_audit.models.in_context). The file's name tells tabpfn which version's
+        defaults to use.
     version: "v2" (free to download under the Prior Labs licence), "v2.5" and later (gated,
         non-commercial).
     n_estimators: differently preprocessed contexts that are averaged; None for the version's own.
-    softmax_temperature: divides the logits; TabPFN v2's own is 0.9.
+    softmax_temperature: divides the logits; None for the checkpoint's own (0.9 for v2).
     query_chunk: records asked at a time. Queries never see each other, so chunks change nothing
         but memory.
     """
@@ -32,7 +37,7 @@ class TabPFN:
     checkpoint: str | None = None
     version: str = "v2"
     n_estimators: int | None = None
-    softmax_temperature: float = 0.9
+    softmax_temperature: float | None = None
     query_chunk: int = 1024
 
     @property
@@ -45,8 +50,9 @@ class TabPFN:
         return 1
 
     def fingerprint(self) -> dict[str, str]:
-        """What the numbers depend on beside the fields: the content of the weights."""
-        return {"checkpoint_sha256": hashlib.sha256(self.path().read_bytes()).hexdigest()}
+        """What the numbers depend on beside the fields: the weights, and what they are shown."""
+        content = hashlib.sha256(self.path().read_bytes()).hexdigest()
+        return {"checkpoint_sha256": content, "categories": "codes"}
 
     def path(self) -> Path:
         """Where the weights lie. ValueError: they do not, or the version is unknown."""
@@ -58,29 +64,44 @@ class TabPFN:
             raise ValueError(
                 f"model.version is {self.version}: it is one of {', '.join(versions)}."
             )
+        if self.checkpoint == BUNDLED:
+            return CHECKPOINT
         path = resolve_model_path(self.checkpoint, "classifier", self.version)[0][0]
         if not path.is_file():
             raise ValueError(
                 f"There are no TabPFN weights at {path}: download them on a machine with a network "
-                f"(https://huggingface.co/Prior-Labs) and give the file as model.checkpoint."
+                "(https://huggingface.co/Prior-Labs) and give the file as model.checkpoint, or "
+                "take the small ones that come with mia_audit: model=tabpfn_small."
             )
         return path
 
     def supports(self, dataset: Dataset) -> None:
-        """ValueError: no weights, settings that make no sense, or too many classes."""
+        """ValueError: no weights, settings that make no sense, too many classes or columns."""
         for key in ("n_estimators", "query_chunk"):
             value = getattr(self, key)
             if value is not None and value < 1:
                 raise ValueError(f"model.{key} is {value}: it must be at least 1.")
-        if not self.softmax_temperature > 0:
+        if self.softmax_temperature is not None and not self.softmax_temperature > 0:
             raise ValueError(
                 f"model.softmax_temperature is {self.softmax_temperature}: it must be positive."
             )
         self.path()
-        if not 2 <= dataset.num_classes <= MOST_CLASSES:
+        bundled = self.checkpoint == BUNDLED
+        whose, instead = (
+            ("The bundled TabPFN weights take", "; give others as model.checkpoint.")
+            if bundled
+            else ("TabPFN takes", ".")
+        )
+        most_classes = 2 if bundled else MOST_CLASSES
+        if not 2 <= dataset.num_classes <= most_classes:
+            takes = "2" if bundled else f"2 to {MOST_CLASSES}"
             raise ValueError(
-                f"{dataset.name} has {dataset.num_classes} classes: TabPFN takes 2 to "
-                f"{MOST_CLASSES}."
+                f"{dataset.name} has {dataset.num_classes} classes: {whose} {takes}{instead}"
+            )
+        columns = category_codes(dataset).shape[1]
+        if bundled and columns > MOST_COLUMNS:
+            raise ValueError(
+                f"{dataset.name} has {columns} columns: {whose} up to {MOST_COLUMNS}{instead}"
             )
 
     def train(
@@ -94,8 +115,8 @@ class TabPFN:
         slots: np.ndarray | None = None,
     ) -> Logits:
         """Give TabPFN m contexts, one for each row of `members` (bool [m, N]), and ask each about
-        every record. Logits are log-probabilities, never rounded; a class that a context lacks
-        has log(1e-12). num_train and slots are for models that train in stacks.
+        every record, categories as codes. Logits are log-probabilities, never rounded; a class
+        that a context lacks has log(1e-12). num_train and slots are for stacks.
 
         ValueError: a context holds fewer than two classes.
         """
@@ -103,6 +124,7 @@ class TabPFN:
 
         shape = (len(members), len(dataset.y), dataset.num_classes)
         values = np.full(shape, SMALLEST_LOG_PROBABILITY, dtype=np.float32)
+        X = category_codes(dataset)
         with one_thread(device):
             for model, (row, seed) in enumerate(zip(members, seeds, strict=True)):
                 if len(np.unique(dataset.y[row])) < 2:
@@ -111,10 +133,8 @@ class TabPFN:
                         "TabPFN needs two."
                     )
                 classifier = self.classifier(int(seed), device)
-                classifier.fit(dataset.X[row], dataset.y[row])
-                values[model][:, classifier.classes_] = self._log_probabilities(
-                    classifier, dataset.X
-                )
+                classifier.fit(X[row], dataset.y[row])
+                values[model][:, classifier.classes_] = self._log_probabilities(classifier, X)
         return Logits(values)
 
     def classifier(self, seed: int, device: str) -> Any:
@@ -128,7 +148,9 @@ class TabPFN:
             model_path=str(self.path()),
             device=device,
             n_estimators="auto" if self.n_estimators is None else self.n_estimators,
-            softmax_temperature=self.softmax_temperature,
+            softmax_temperature="auto"
+            if self.softmax_temperature is None
+            else self.softmax_temperature,
             fit_mode="fit_with_cache",
             # The package refuses more than 1,000 records on a CPU because it is slow, not wrong.
             ignore_pretraining_limits=True,
@@ -141,7 +163,9 @@ class TabPFN:
             X[start : start + self.query_chunk] for start in range(0, len(X), self.query_chunk)
         ]
         logits = np.concatenate([classifier.predict_raw_logits(chunk) for chunk in chunks], axis=1)
-        return average_log_probabilities(logits.astype(np.float64) / self.softmax_temperature)
+        return average_log_probabilities(
+            logits.astype(np.float64) / classifier.softmax_temperature_
+        )
 
 
 def average_log_probabilities(logits: np.ndarray) -> np.ndarray:

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from mia_audit.models.tabpfn import TabPFN, average_log_probabilities
-from tests.models.tables import gaussian_table
+from mia_audit.data import GermanCredit
+from mia_audit.data.codes import category_codes
+from mia_audit.data.pool import draw_pool
+from mia_audit.models.tabpfn import BUNDLED, TabPFN, average_log_probabilities
+from tests.models.tables import gaussian_table, make_table
 
 DATA = gaussian_table(80, 3, 3)
 MEMBERS = np.random.default_rng(0).random((2, 80)) < 0.5
@@ -61,13 +64,32 @@ def test_equals_the_classifier_itself(checkpoint: str) -> None:
             model_path=checkpoint,
             device="cpu",
             n_estimators=2,
-            softmax_temperature=0.9,
             random_state=int(SEEDS[index]) % 2**31,
         )
         expected = classifier.fit(DATA.X[row], DATA.y[row]).predict_proba(DATA.X)
         # The package sets probabilities below 0.001 to zero; a score must not.
         np.testing.assert_allclose(np.exp(outputs.values[index]), expected, atol=2e-3)
     assert np.ptp(outputs.confidence(DATA.y)) > 1e-3, "the answers must depend on the record"
+
+
+def test_the_temperature_is_the_checkpoints_own_unless_given(checkpoint: str) -> None:
+    def train(temperature: float | None) -> np.ndarray:
+        model = TabPFN(checkpoint, n_estimators=1, softmax_temperature=temperature)
+        return model.train(DATA, MEMBERS[:1], SEEDS[:1], num_train=40).values
+
+    np.testing.assert_array_equal(train(None), train(0.9))
+    assert np.abs(train(None) - train(2.0)).max() > 1e-3
+
+
+def test_categories_are_shown_as_codes(checkpoint: str) -> None:
+    pool = draw_pool(GermanCredit().load(), 60, seed=0)
+    codes = category_codes(pool)
+    assert codes.shape[1] == 20
+    coded = make_table(codes, pool.y, 2)
+    members = np.arange(60)[None] < 30
+    model = TabPFN(checkpoint, n_estimators=1)
+    shown, given = (model.train(d, members, SEEDS[:1], num_train=30) for d in (pool, coded))
+    np.testing.assert_array_equal(shown.values, given.values)
 
 
 def test_chunks_of_queries_change_nothing(checkpoint: str) -> None:
@@ -127,6 +149,10 @@ def test_refuses_settings_and_data(checkpoint: str) -> None:
         TabPFN(checkpoint, softmax_temperature=0).supports(DATA)
     with pytest.raises(ValueError, match="11 classes: TabPFN takes 2 to 10"):
         TabPFN(checkpoint).supports(gaussian_table(40, 3, 11))
+    with pytest.raises(ValueError, match="3 classes: The bundled TabPFN weights take 2; give"):
+        TabPFN(BUNDLED).supports(gaussian_table(40, 3, 3))
+    with pytest.raises(ValueError, match="31 columns: The bundled TabPFN weights take up to 30"):
+        TabPFN(BUNDLED).supports(gaussian_table(40, 31, 2))
 
 
 def test_averages_probabilities_on_the_log_scale() -> None:
