@@ -56,6 +56,13 @@ class Provenance:
         return cls("external", "external", "external", "external", notes=(read, *notes))
 
 
+def _in_words(fact: object) -> str:
+    """A fact about the data as the page shows it: counts by name, numbers with separators."""
+    if isinstance(fact, Mapping):
+        return ", ".join(f"{name} {_in_words(count)}" for name, count in fact.items())
+    return f"{fact:,}" if isinstance(fact, int) else str(fact)
+
+
 def context_of(
     provenance: Provenance, composed: Composed[AuditConfig], matrix: ScoreMatrix, design: str
 ) -> ReportContext:
@@ -72,7 +79,7 @@ def context_of(
         seed=config.seed,
         design=design,
         notes=provenance.notes,
-        profile={name: str(value) for name, value in provenance.profile.items()},
+        profile={name: _in_words(value) for name, value in provenance.profile.items()},
         config_yaml=composed.yaml,
         store_key=provenance.store_key,
         devices=provenance.devices,

@@ -61,7 +61,7 @@ def _reason(error: BaseException) -> str:
     if "not Optional" in text:
         return "must have a value."
     if "not a ListConfig" in text:
-        return "must be a list, such as [1,2]."
+        return "must be a list: write its value in brackets, such as [0.1]."
     return f"{text}."
 
 

@@ -84,7 +84,7 @@ def _points(table: PointTable) -> Table:
 def _cells(row: Row, level: str) -> list[Text]:
     achieved = Text(row.achieved, style="yellow" if row.is_inflated else "")
     note = Text(f"({row.note})" if row.note else "", style="dim")
-    plain = [Text(level), Text(row.label.short), achieved, Text(row.tpr), Text(row.range)]
+    plain = [Text(level), Text(row.label.title), achieved, Text(row.tpr), Text(row.range)]
     return [*plain, note]
 
 

@@ -67,6 +67,7 @@ def draw_exposed(table: ExposedTable) -> bytes:
     axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=8.5)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
+    axes.set_ylabel("Row in the data set", color=QUIET)
     axes.set_xlabel(f"True-positive rate at a false-positive rate of {level(alpha)}")
     percent_axis(axes.xaxis)
     return to_png(figure)

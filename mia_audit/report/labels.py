@@ -12,10 +12,12 @@ INK, QUIET, FAINT = "#1d2129", "#646b76", "#d9dce1"
 
 @dataclass(frozen=True)
 class MethodLabel:
-    """How a method is shown. `short` has at most 22 characters, for an 80-column terminal."""
+    """How a method is shown, under one name on the terminal and on the page.
+
+    `title` has at most 22 characters, for an 80-column terminal.
+    """
 
     title: str
-    short: str
     sentence: str
     colour: str
     marker: str = "o"
@@ -24,7 +26,6 @@ class MethodLabel:
 _LABELS = {
     "naive": MethodLabel(
         "Naive LiRA",
-        "Naive LiRA",
         "One cut-off on the likelihood ratios of all records together: the false-positive rate "
         "is met on average only, and some records bear far more of it than others.",
         "#D55E00",
@@ -32,20 +33,17 @@ _LABELS = {
     ),
     "attack": MethodLabel(
         "Chosen attack",
-        "Chosen attack",
         "The attack chosen in the configuration, with one cut-off for all records together.",
         "#B5548F",
         "D",
     ),
     "post_empirical": MethodLabel(
-        "Calibrated, empirical",
         "Calibrated (headline)",
         "Scores standardised record by record, then one cut-off read from the non-member scores: "
         "every record has the same false-positive rate. This is the headline.",
         "#0072B2",
     ),
     "post_conditional": MethodLabel(
-        "Calibrated, conditional",
         "Conditional",
         "As the headline, with a cut-off of its own for records of similar difficulty, so that "
         "differences in the shape of the scores are followed.",
@@ -53,7 +51,6 @@ _LABELS = {
         "^",
     ),
     "post_normal": MethodLabel(
-        "Calibrated, normal",
         "Normal",
         "The cut-off of a normal distribution: with few models it lets through more false "
         "positives than it says.",
@@ -61,21 +58,18 @@ _LABELS = {
         "v",
     ),
     "post_student_t": MethodLabel(
-        "Calibrated, fitted Student-t",
         "Student-t, fitted",
         "The cut-off of a Student-t distribution fitted to all non-member scores.",
         "#7A9A01",
         ">",
     ),
     "post_student_t_exact": MethodLabel(
-        "Calibrated, exact Student-t",
         "Student-t, exact",
         "The cut-off that is exact when scores are normal, for any number of models.",
         "#009E73",
         "P",
     ),
     "per_record": MethodLabel(
-        "Per record, empirical",
         "Per record",
         "A cut-off for every record from its own non-member scores: the reference, noisy when "
         "models are few. Its false-positive rate equals the level by construction.",
@@ -83,7 +77,6 @@ _LABELS = {
         "x",
     ),
     "per_record_normal": MethodLabel(
-        "Per record, normal theory",
         "Per record, normal",
         "The same reference computed from the means and variances of each record, if its scores "
         "are normal.",
@@ -92,7 +85,6 @@ _LABELS = {
     ),
     "population": MethodLabel(
         "For the population",
-        "Population",
         "The mean over records if training sets were fresh draws from the population, computed "
         "from corrected means and variances.",
         "#8C6D31",
@@ -100,7 +92,6 @@ _LABELS = {
     ),
     "target": MethodLabel(
         "The existing model",
-        "Existing model",
         "The model handed in, judged against the models trained here.",
         "#6A4FB3",
         "*",
@@ -114,15 +105,13 @@ def label_of(method: str, *, attack: str = "") -> MethodLabel:
         base = label_of(method.removesuffix(ESTIMATED))
         return replace(
             base,
-            title=f"{base.title}, estimated direction",
-            short=f"{base.short}, est.",
+            title=_fit(f"{base.title}, est."),
             sentence=f"{base.sentence} The direction of the shift is estimated for each record, "
             "as in the paper, which inflates the false-positive rate where there is no shift.",
         )
     if method == "attack" and attack:
-        base = _LABELS["attack"]
-        return replace(base, title=f"Chosen attack, {attack}", short=_fit(f"Attack: {attack}"))
-    return _LABELS.get(method) or MethodLabel(method, _fit(method), "", QUIET)
+        return replace(_LABELS["attack"], title=_fit(f"Attack: {attack}"))
+    return _LABELS.get(method) or MethodLabel(_fit(method), "", QUIET)
 
 
 def _fit(text: str, width: int = 22) -> str:

@@ -38,7 +38,7 @@ def test_missing_numbers_are_dashes_with_a_footnote() -> None:
 
 def test_footnotes_call_methods_by_their_readable_names() -> None:
     table = point_table([point("naive", 0.01, 0.02, note="that of post_student_t_exact")])
-    assert table.footnotes == ["That of “Calibrated, exact Student-t”."]
+    assert table.footnotes == ["That of “Student-t, exact”."]
 
 
 def test_an_achieved_rate_clearly_above_the_level_is_marked() -> None:
@@ -62,7 +62,7 @@ def test_marks_share_one_scale_from_zero() -> None:
 
 def test_short_names_fit_a_narrow_terminal() -> None:
     methods = [*MAIN_METHODS, "target", "post_normal", "a_method_with_a_very_long_name_indeed"]
-    assert all(len(label_of(method, attack="calibrated_loss").short) <= 22 for method in methods)
+    assert all(len(label_of(method, attack="calibrated_loss").title) <= 22 for method in methods)
 
 
 def test_colours_tell_the_main_methods_apart() -> None:
