@@ -1,8 +1,8 @@
 """Cut-off values: conformal quantiles of out scores, exact-t quantiles, bins of a covariate."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 
 def upper_rank(alpha: float, count: int) -> int:
@@ -21,13 +21,13 @@ def conformal_cutoff(ascending: NDArray, alpha: float) -> float:
 
 def student_cutoff(alpha: float, df: float) -> float:
     """t.isf(α, df), the normal quantile for infinite df."""
-    return float(stats.norm.isf(alpha) if np.isinf(df) else stats.t.isf(alpha, df))
+    return float(scipy.stats.norm.isf(alpha) if np.isinf(df) else scipy.stats.t.isf(alpha, df))
 
 
 def exact_cutoffs(most: int, alpha: float) -> NDArray[np.float64]:
     """The exact-t cut-off for n = 0 … `most` out shadows; +∞ below two."""
     n = np.arange(2, most + 1)
-    return np.concatenate([[np.inf, np.inf], stats.t.isf(alpha, n - 1) * np.sqrt(1 + 1 / n)])
+    return np.concatenate([[np.inf, np.inf], scipy.stats.t.isf(alpha, n - 1) * np.sqrt(1 + 1 / n)])
 
 
 def quantile_edges(covariate_out: NDArray, bins: int) -> NDArray[np.float64]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from mia_audit.stats.influence import (
     Influence,
@@ -149,7 +149,7 @@ def too_few_out(judged: Judgement, level: float) -> bool:
 
 def t_quantile(num_models: int, num_records: int) -> float:
     """97.5 % quantile of t with min(M, N) − 1 degrees of freedom."""
-    return float(stats.t.isf(0.025, max(min(num_models, num_records) - 1, 1)))
+    return float(scipy.stats.t.isf(0.025, max(min(num_models, num_records) - 1, 1)))
 
 
 def logit_interval(rate: float, variance: float, quantile: float) -> tuple[float, float]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from mia_audit.stats.intervals import Clustered
 from mia_audit.stats.operating_points import exact_judge
@@ -51,7 +51,7 @@ def check_normality(panel: Panel, alphas: Sequence[float]) -> Normality:
     judged = judge(level)
     lower, _ = Clustered().bounds(judge, judged, level).fpr
     ratio = judged.fpr / level
-    expected = np.asarray(stats.norm.isf(LEVELS))
+    expected = np.asarray(scipy.stats.norm.isf(LEVELS))
     return Normality(
         skewness,
         kurtosis,
@@ -111,9 +111,9 @@ def normal_score_quantiles(panel: Panel) -> NDArray[np.float64]:
     if not outside.any():
         return np.full(len(LEVELS), np.nan)
     n = num_out_shadows(panel.members[:, ::step])[outside]
-    upper_tail = stats.t.sf(panel.z[:, ::step][outside] / np.sqrt(1 + 1 / n), n - 1)
+    upper_tail = scipy.stats.t.sf(panel.z[:, ::step][outside] / np.sqrt(1 + 1 / n), n - 1)
     largest = np.finfo(np.float64).max  # quantiles cannot be interpolated between infinities
-    g = np.clip(np.asarray(stats.norm.isf(upper_tail)), -largest / 4, largest / 4)
+    g = np.clip(np.asarray(scipy.stats.norm.isf(upper_tail)), -largest / 4, largest / 4)
     quantiles = np.quantile(g, 1 - np.array(LEVELS))
     quantiles[np.abs(quantiles) > largest / 8] = np.inf
     above = np.array(LEVELS) * g.size

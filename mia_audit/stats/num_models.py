@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.stats import norm
+import scipy
 
 from mia_audit.stats.privacy_bounds import check_level
 
@@ -52,6 +52,8 @@ def _smallest_meeting(half_width: float, alpha: float, tpr: float) -> int:
 
 def _half_width(num_models: int, alpha: float, tpr: float) -> float:
     n = num_models / 2
-    u, cut = float(norm.ppf(tpr)), float(norm.isf(alpha))
+    u, cut = float(scipy.stats.norm.ppf(tpr)), float(scipy.stats.norm.isf(alpha))
     error = math.sqrt(2 / n + cut**2 / (2 * (n - 1)) + u**2 / (2 * (n - 1)))
-    return float(norm.cdf(u + 1.96 * error) - norm.cdf(u - 1.96 * error)) / 2
+    return (
+        float(scipy.stats.norm.cdf(u + 1.96 * error) - scipy.stats.norm.cdf(u - 1.96 * error)) / 2
+    )

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from math import ceil, nan
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from mia_audit.stats.bin_judge import BinJudge
 from mia_audit.stats.cutoffs import exact_cutoffs
@@ -71,7 +71,7 @@ def contestants(panel: Panel, direction: str = "positive") -> Iterator[Contestan
 
 def normal_cutoff(level: float) -> float:
     """z_α."""
-    return float(stats.norm.isf(level))
+    return float(scipy.stats.norm.isf(level))
 
 
 def exact_judge(panel: Panel) -> FixedJudge:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from mia_audit.stats.judges import PooledJudge
 from mia_audit.stats.panel import Panel, RecordMoments
@@ -30,7 +30,7 @@ class RecordTpr:
     @property
     def tpr(self) -> NDArray[np.float64]:
         """[N] estimates."""
-        return stats.norm.cdf(self.score)
+        return scipy.stats.norm.cdf(self.score)
 
 
 def normal_record_tpr(records: RecordMoments, alpha: float) -> RecordTpr:
@@ -41,7 +41,7 @@ def normal_record_tpr(records: RecordMoments, alpha: float) -> RecordTpr:
     pull towards ½ that noise in u brings; limits are Φ(u ± 1.96 sd). nan without two models in
     either class.
     """
-    quantile = stats.norm.isf(alpha)
+    quantile = scipy.stats.norm.isf(alpha)
     sd_in, sd_out = np.sqrt(records.var_in), np.sqrt(records.var_out)
     n_in, n_out = np.maximum(records.n_in, 2), np.maximum(records.n_out, 2)
     u = (records.delta - sd_out * quantile) / sd_in
@@ -50,7 +50,7 @@ def normal_record_tpr(records: RecordMoments, alpha: float) -> RecordTpr:
     )
     spread = NORMAL_QUANTILE * np.sqrt(noise + u**2 / (2 * (n_in - 1)))
     score = u / np.sqrt(1 - np.minimum(noise, LARGEST_NOISE))
-    return RecordTpr(score, stats.norm.cdf(u - spread), stats.norm.cdf(u + spread))
+    return RecordTpr(score, scipy.stats.norm.cdf(u - spread), scipy.stats.norm.cdf(u + spread))
 
 
 def negative_effects(records: RecordMoments) -> NDArray[np.bool_]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import gammaln, logit
-from scipy.stats import binom
-from scipy.stats import t as student_t
 
 from mia_audit.stats.privacy_bounds import check_delta, check_level, clopper_pearson_lower
 
@@ -54,7 +52,7 @@ def pooled_epsilon_lower_bound(
         return 0.0
     if tail.excess(pure, 1 - confidence) <= 0:  # δ below the rounding of b
         return pure
-    return float(brentq(tail.excess, 0.0, pure, args=(1 - confidence,), xtol=1e-10))
+    return float(scipy.optimize.brentq(tail.excess, 0.0, pure, args=(1 - confidence,), xtol=1e-10))
 
 
 def pooled_epsilon_ratio(
@@ -80,7 +78,7 @@ def pooled_epsilon_ratio(
     loss = np.mean(hits & ~truth, axis=1) / (1 - fraction)
     if not loss.any():
         return math.nan
-    reach = float(student_t.ppf(confidence, len(hits) - 1)) ** 2 / len(hits)
+    reach = float(scipy.stats.t.ppf(confidence, len(hits) - 1)) ** 2 / len(hits)
     return math.log(max(1.0, _fieller_lower(gain, loss, reach)))
 
 
@@ -126,7 +124,7 @@ class _DeltaTail:
             + (self.guesses - self._counts) * -math.log1p(math.exp(epsilon))
         )
         windows = np.cumsum(np.exp(log_pmf)) / np.arange(1, self._counts.size + 1)
-        beyond = float(binom.sf(self.right - 1, self.guesses, success))
+        beyond = float(scipy.stats.binom.sf(self.right - 1, self.guesses, success))
         return beyond + self.weight * float(windows.max()) - level
 
 

@@ -10,9 +10,8 @@ import math
 from typing import overload
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.stats import beta, norm
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +50,7 @@ def clopper_pearson_lower(successes: ArrayLike, trials: ArrayLike, *, level: flo
     if not np.all((k >= 0) & (k <= n)):
         raise ValueError("Binomial counts must satisfy 0 <= successes <= trials; check the counts.")
     with np.errstate(invalid="ignore"):
-        bound = beta.ppf(level, k, n - k + 1)
+        bound = scipy.stats.beta.ppf(level, k, n - k + 1)
     return np.where(k > 0, bound, 0.0)
 
 
@@ -100,7 +99,7 @@ def mu_lower_bound(
     tpr_lower, fpr_upper = _rate_bounds(
         true_positives, false_negatives, false_positives, true_negatives, confidence
     )
-    return max(0.0, float(norm.isf(fpr_upper) + norm.ppf(tpr_lower)))
+    return max(0.0, float(scipy.stats.norm.isf(fpr_upper) + scipy.stats.norm.ppf(tpr_lower)))
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
@@ -121,8 +120,10 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     if _gdp_delta(0.0, mu) <= delta:
         return 0.0
     # δ(ε) ≤ Φ(μ/2 − ε/μ) brackets the root; the step up keeps rounding from hiding it.
-    upper = mu * (mu / 2 + float(norm.isf(delta))) * (1 + 1e-9) + 1e-9
-    return float(brentq(lambda eps: _gdp_delta(eps, mu) - delta, 0.0, upper, xtol=1e-12))
+    upper = mu * (mu / 2 + float(scipy.stats.norm.isf(delta))) * (1 + 1e-9) + 1e-9
+    return float(
+        scipy.optimize.brentq(lambda eps: _gdp_delta(eps, mu) - delta, 0.0, upper, xtol=1e-12)
+    )
 
 
 def check_level(name: str, value: float) -> None:
@@ -158,5 +159,5 @@ def _log_ratio(numerator: float, denominator: float) -> float:
 
 
 def _gdp_delta(epsilon: float, mu: float) -> float:
-    first = float(norm.cdf(mu / 2 - epsilon / mu))
-    return first - math.exp(epsilon + float(norm.logcdf(-mu / 2 - epsilon / mu)))
+    first = float(scipy.stats.norm.cdf(mu / 2 - epsilon / mu))
+    return first - math.exp(epsilon + float(scipy.stats.norm.logcdf(-mu / 2 - epsilon / mu)))

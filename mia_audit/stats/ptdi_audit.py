@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student_t
 
 from mia_audit.stats.conformal import conformal_p_values
 from mia_audit.stats.member_share import NoScaling, ShareEstimator, Storey, Subtraction
@@ -166,7 +166,7 @@ def _curves(tables: Floats, names: list[str], alphas: Floats) -> list[SelectionC
     mean = tables.mean(axis=0)
     count = len(tables)
     spread = tables.std(axis=0, ddof=1) if count > 1 else np.full(mean.shape, np.nan)
-    reach = student_t.ppf(0.975, count - 1) * spread / np.sqrt(count)
+    reach = scipy.stats.t.ppf(0.975, count - 1) * spread / np.sqrt(count)
     lower, upper = np.maximum(0, mean - reach), np.minimum(1, mean + reach)
     return [
         SelectionCurve(

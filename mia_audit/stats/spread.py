@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from mia_audit.stats.judges import PooledJudge
 from mia_audit.stats.panel import Panel
@@ -71,7 +71,7 @@ def reference_sd(outside: NDArray[np.bool_], alpha: float) -> float:
     """Chance alone, for standardised normal scores: not binomial, since the scores that give a
     record's mean and variance are the ones it is judged by.
     """
-    z = stats.norm.isf(alpha)
-    single = alpha * (1 - alpha) - stats.norm.pdf(z) ** 2 * (1 + z**2 / 2)
+    z = scipy.stats.norm.isf(alpha)
+    single = alpha * (1 - alpha) - scipy.stats.norm.pdf(z) ** 2 * (1 + z**2 / 2)
     count = outside.sum(axis=0)
     return float(np.sqrt(np.mean(single / count[count > 0])))

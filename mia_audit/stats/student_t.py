@@ -1,8 +1,9 @@
 """Maximum-likelihood degrees of freedom of a Student-t with location 0 and scale 1."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy.special import gammaln
 
 LARGEST = 1e6
 
@@ -20,14 +21,12 @@ def fit_degrees_of_freedom(values: NDArray) -> float:
     def loss(log_df: float) -> float:
         """Mean negative log-likelihood less the normal's."""
         df = np.exp(log_df)
-        constant = (
-            special.gammaln((df + 1) / 2) - special.gammaln(df / 2) - 0.5 * np.log(df * np.pi)
-        )
+        constant = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(df * np.pi)
         tail = float(np.mean(np.log1p(squares / df)))
         return float(0.5 * (df + 1) * tail - constant - normal)
 
     normal = 0.5 * float(np.mean(squares)) + 0.5 * np.log(2 * np.pi)
-    found = optimize.minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         loss, bounds=(np.log(0.05), np.log(LARGEST)), method="bounded", options={"xatol": 1e-5}
     )
     df = float(np.exp(found.x))

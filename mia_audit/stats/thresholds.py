@@ -9,8 +9,8 @@ Source: arXiv 2605.25819; the conditional and the exact-t rule are this package'
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from mia_audit.stats.cutoffs import (
     assign_bins,
@@ -63,7 +63,7 @@ class Normal:
         covariate: NDArray | None = None,
     ) -> NDArray[np.bool_]:
         """Decisions [M, N], True = "member"."""
-        return z > stats.norm.isf(alpha)
+        return z > scipy.stats.norm.isf(alpha)
 
 
 @dataclass(frozen=True)
