@@ -12,7 +12,7 @@ from mia_audit.identify.cutoffs import CutOff, shown_cutoffs
 from mia_audit.identify.direction import direction_statement
 from mia_audit.identify.reading import Records
 from mia_audit.identify.selecting import CONFIDENCE, Identified
-from mia_audit.identify.settings import IdentifyConfig, is_higher_member
+from mia_audit.identify.settings import Estimator, IdentifyConfig, is_higher_member
 from mia_audit.report.words import level, percent
 
 _READABLE_WIDTH = 100
@@ -51,12 +51,35 @@ def headline(result: Identified) -> str:
     selection = result.selection
     size = selection.indices.size
     if size == 0:
-        return selection.note
+        return f"0 of {selection.num_candidates:,} candidates are selected. {selection.note}" + (
+            f" {smallest_level(result)}" if selection.smallest_alpha < 1 else ""
+        )
     return (
         f"{size:,} of {selection.num_candidates:,} candidates are selected as training data at a"
         f" false-discovery rate of {level(selection.alpha)}: of such selections at most"
         f" {level(selection.alpha)} is expected to be wrong."
     )
+
+
+def smallest_level(result: Identified) -> str:
+    """The level below which these data select nothing, as a sentence."""
+    smallest = percent(result.selection.smallest_alpha, 2)
+    return f"The smallest false-discovery rate at which anything would be selected is {smallest}."
+
+
+def share_of_training_data(result: Identified, estimator: Estimator) -> str:
+    """How much of the candidates is training data, and which way the estimate errs."""
+    share = percent(result.member_share)
+    match estimator:
+        case Estimator.none:
+            return "not estimated: estimator=none takes no candidate for granted"
+        case Estimator.subtraction | Estimator.storey:
+            return (
+                f"at least {share} of the candidates, estimated by {estimator.value}, which errs"
+                " on the low side"
+            )
+        case Estimator.moment | Estimator.jackknife_beta:
+            return f"about {share} of the candidates, estimated by {estimator.value}"
 
 
 def _read(result: Identified, config: IdentifyConfig) -> Iterator[tuple[str, str]]:
@@ -71,10 +94,7 @@ def _read(result: Identified, config: IdentifyConfig) -> Iterator[tuple[str, str
 
 def _facts(result: Identified, config: IdentifyConfig) -> Iterator[tuple[str, str]]:
     selection = result.selection
-    share = (
-        f"{percent(result.member_share)} of the candidates, estimated by {config.estimator.value}"
-    )
-    yield "Training data", share
+    yield "Training data", share_of_training_data(result, config.estimator)
     if selection.smallest_alpha < 1:
         smallest = f"{percent(selection.smallest_alpha, 2)}; below it these data select nothing"
     else:

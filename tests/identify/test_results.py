@@ -16,9 +16,10 @@ from mia_audit.identify.figure import draw_identified
 from mia_audit.identify.logged import metrics
 from mia_audit.identify.printed import print_identified
 from mia_audit.identify.selecting import Identified, identify
-from mia_audit.identify.settings import IdentifyConfig
+from mia_audit.identify.settings import Estimator, IdentifyConfig
 from mia_audit.identify.sources import read_sources
 from mia_audit.identify.written import write_selection
+from mia_audit.report.words import percent
 from tests.identify.files import records, write, written
 
 
@@ -92,7 +93,8 @@ def test_the_print_says_what_was_done_and_how_sure_one_may_be(tmp_path: Path, wi
     for expected in (
         "300 records of", "200 records of", "a higher score counts as more likely trained on",
         "of 200 candidates are selected as training data at a false-discovery rate of 10%",
-        "of the candidates, estimated by subtraction", "below it these data select nothing",
+        "of the candidates, estimated by subtraction, which errs on the low side",
+        "below it these data select nothing",
         "with 90% confidence at most", "At most wrong",
     ):  # fmt: skip
         assert expected in words, expected
@@ -101,8 +103,34 @@ def test_the_print_says_what_was_done_and_how_sure_one_may_be(tmp_path: Path, wi
 
 def test_nothing_selected_is_explained(tmp_path: Path) -> None:
     words = " ".join(printed(tmp_path, alpha=0.0001).split())
-    assert "No selection is possible: 300 calibration non-members are too few" in words
+    expected = "0 of 200 candidates are selected. No selection is possible: 300 calibration non-m"
+    assert expected in words
     assert "are needed" in words
+    smallest = run(written(tmp_path, alpha=0.0001)).selection.smallest_alpha
+    said = "The smallest false-discovery rate at which anything would be selected is "
+    assert f"{said}{percent(smallest, 2)}." in words
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (Estimator.subtraction, "Training data at least"),
+        (Estimator.storey, "Training data at least"),
+        (Estimator.jackknife_beta, "Training data about"),
+        (Estimator.none, "Training data not estimated"),
+    ],
+)
+def test_the_share_of_training_data_says_which_way_it_errs(
+    tmp_path: Path, estimator: Estimator, words: str
+) -> None:
+    assert words in " ".join(printed(tmp_path, estimator=estimator).split())
+
+
+def test_no_level_is_named_where_none_would_select(tmp_path: Path) -> None:
+    write(tmp_path / "few.csv", records(1, prefix="c").assign(score=[-50.0]))
+    words = " ".join(printed(tmp_path, candidates=str(tmp_path / "few.csv")).split())
+    assert "0 of 1 candidates are selected." in words
+    assert "would be selected" not in words
 
 
 def test_warnings_and_notes_are_printed(tmp_path: Path) -> None:
