@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-from mia_audit.config import entry
-from mia_audit.identify.settings import IdentifyConfig
-from mia_audit.schema import AuditConfig, CompareConfig, Composed
-from mia_audit.simulate.settings import SimulateConfig
+from mia_audit.entry import entry
+
+if TYPE_CHECKING:
+    from mia_audit.identify.settings import IdentifyConfig
+    from mia_audit.schema import AuditConfig, CompareConfig, Composed
+    from mia_audit.simulate.settings import SimulateConfig
 
 
 @entry("audit")

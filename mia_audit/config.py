@@ -1,7 +1,7 @@
 """Configuration: the schema of a job, its composition by Hydra, and one sentence for mistakes.
 
-The only file that imports Hydra and OmegaConf. A job is a function of the composed `Config`;
-`entry(name)` turns it into a command that composes `conf/<name>.yaml` with the command line.
+The only file that imports Hydra and OmegaConf. A job is a function of the composed configuration:
+`run` composes `conf/<name>.yaml` with the command line and calls it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from mia_audit.interruption import (
     INTERRUPTED,
     TERMINATED,
     Terminated,
+    is_interrupt,
     is_termination,
     say_how_to_resume,
     terminable,
@@ -34,19 +35,6 @@ Job = Callable[[Composed[Any]], int]
 
 FAULT, USER_MISTAKE = 1, 2
 FLAGS_WITH_VALUE = ("--cfg", "-c", "--package", "-p", "--info", "-i")
-
-
-def entry(name: str) -> Callable[[Job], Callable[[], None]]:
-    """Decorator: make `job` the command `name`; its return value is the exit status."""
-
-    def decorate(job: Job) -> Callable[[], None]:
-        def command() -> None:
-            sys.exit(run(name, job, sys.argv[1:]))
-
-        command.__doc__ = job.__doc__
-        return command
-
-    return decorate
 
 
 def run(name: str, job: Job, arguments: list[str]) -> int:
@@ -72,6 +60,8 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
         except Exception as fault:
             if is_termination(fault):
                 raise Terminated from fault
+            if is_interrupt(fault):
+                raise KeyboardInterrupt from fault
             faults.append(fault)
 
     from hydra.errors import HydraException

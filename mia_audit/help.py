@@ -1,10 +1,8 @@
-"""What `--help` prints, read off the conf folder: it answers before Hydra is imported."""
+"""What `--help` prints, read off the conf folder: it answers before anything is imported."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from mia_audit.schema import GROUPS, JOBS, AuditConfig
 
 HELP = {
     "audit": "Train what the store lacks, judge every model, log one MLflow run, write a report.",
@@ -13,6 +11,8 @@ HELP = {
     "identify": "Select the records a model was trained on, from score files of any model.",
     "compare": "Audit several defences on one design: what each buys in privacy and costs.",
 }
+WITH_AUDIT_KEYS = ("audit", "train", "compare")
+GROUPS = ("dataset", "model", "defence", "attack", "cluster", "experiment")
 
 
 def conf_folder() -> Path:
@@ -29,14 +29,13 @@ def choices(group: str) -> list[str]:
 
 def help_text(name: str) -> str:
     """What `--help` prints; reads the conf folder only, so that it answers at once."""
-    extends_audit = issubclass(JOBS[name], AuditConfig)
-    words = "[group=choice …] [key=value …]" if extends_audit else "[key=value …]"
+    words = "[group=choice …] [key=value …]" if name in WITH_AUDIT_KEYS else "[key=value …]"
     lines = [f"{HELP[name]}\n", f"usage: python -m jobs.{name} {words}\n"]
-    text = "" if JOBS[name] is AuditConfig else _keys_text(name)
-    if extends_audit:
+    text = "" if name in ("audit", "train") else _keys_text(name)
+    if name in WITH_AUDIT_KEYS:
         text += _keys_text("audit")
         lines.append("groups:")
-        lines += [f"  {group}={'|'.join(choices(group))}" for group in (*GROUPS, "experiment")]
+        lines += [f"  {group}={'|'.join(choices(group))}" for group in GROUPS]
         lines.append("")
     lines.append("keys, with their defaults (all of them, a group's own included: --cfg job):")
     lines += [f"  {line}" for line in text.splitlines()]

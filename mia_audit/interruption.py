@@ -18,8 +18,17 @@ class Terminated(BaseException):
 
 def is_termination(error: BaseException | None) -> bool:
     """Whether SIGTERM is behind `error`: native code that it ends raises errors of its own."""
+    return _is_behind(error, Terminated)
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind `error`: an import that it ends may raise an error of its own."""
+    return _is_behind(error, KeyboardInterrupt)
+
+
+def _is_behind(error: BaseException | None, kind: type[BaseException]) -> bool:
     while error is not None:
-        if isinstance(error, Terminated):
+        if isinstance(error, kind):
             return True
         error = error.__cause__ or error.__context__
     return False

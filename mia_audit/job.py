@@ -48,6 +48,7 @@ def run_training(composed: Composed[AuditConfig]) -> int:
     describe_plan(prepared, console)
     if config.dry_run:
         return DONE
+    start_workers(prepared, config.cluster)
     matrix = train_missing(prepared, config.cluster, console)
     if matrix.missing or any(one.missing for one in train_noise(prepared, config.cluster, console)):
         return FAULT

@@ -8,12 +8,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from mia_audit.nodes import check_shared, connect
 from mia_audit.plan import Plan
 from mia_audit.preparation import Prepared
 from mia_audit.progress import Progress, named_models
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.store import Store
-from mia_audit.sweep import Cluster, connect, run_sweep
+from mia_audit.sweep import Cluster, run_sweep
 
 
 def describe_plan(prepared: Prepared, console: Console) -> None:
@@ -37,12 +38,14 @@ def describe_plan(prepared: Prepared, console: Console) -> None:
 
 
 def start_workers(prepared: Prepared, cluster: Cluster) -> None:
-    """Start Ray, unless there is nothing to train.
+    """Start Ray, unless there is nothing to train. ValueError: its nodes do not share the store.
 
     To be called from the main thread: Ray's processes end with the thread that started them.
     """
-    if any(prepared.store.missing(plan) for plan in (prepared.plan, *prepared.noise_plans)):
+    store = prepared.store
+    if any(store.missing(plan) for plan in (prepared.plan, *prepared.noise_plans)):
         connect(cluster, modules=(type(prepared.plan.model).__module__, "torch"))
+        check_shared(store.folder, store.label)
 
 
 def train_missing(prepared: Prepared, cluster: Cluster, console: Console) -> ScoreMatrix:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mia_audit import config
+from mia_audit import config, help, schema
 from mia_audit.help import conf_folder
 from mia_audit.schema import GROUPS, AuditConfig, Composed
 
@@ -151,3 +151,10 @@ def test_help_names_the_groups_and_keys(capsys: pytest.CaptureFixture[str]) -> N
     text = capsys.readouterr().out
     for word in ("dataset=", "adult", "num_models: 128", "jobs.audit"):
         assert word in text
+
+
+def test_help_knows_every_group_and_job() -> None:
+    assert (*schema.GROUPS, "experiment") == help.GROUPS
+    assert set(help.HELP) == set(schema.JOBS)
+    extended = [name for name, kind in schema.JOBS.items() if issubclass(kind, schema.AuditConfig)]
+    assert sorted(help.WITH_AUDIT_KEYS) == sorted(extended)
