@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mia_audit.config_errors import one_line, sentence, strange_key
-from mia_audit.faults import StoreError
+from mia_audit.faults import OutsideError
 from mia_audit.help import choices, conf_folder, help_text
 from mia_audit.interruption import (
     INTERRUPTED,
@@ -33,7 +33,7 @@ from mia_audit.schema import GROUPS, JOBS, AuditConfig, Composed
 
 Job = Callable[[Composed[Any]], int]
 
-FAULT, USER_MISTAKE = 1, 2
+FAILED, USER_MISTAKE = 1, 2
 FLAGS_WITH_VALUE = ("--cfg", "-c", "--package", "-p", "--info", "-i")
 
 
@@ -224,9 +224,9 @@ def _run_one(name: str, job: Job, config: object) -> int:
     except ValueError as error:
         print(one_line(str(error)), file=sys.stderr)
         return USER_MISTAKE
-    except StoreError as error:
+    except OutsideError as error:
         print(one_line(str(error)), file=sys.stderr)
-        return FAULT
+        return FAILED
     except _omegaconf_error() as error:
         print(_sentence(name, error), file=sys.stderr)
         return USER_MISTAKE

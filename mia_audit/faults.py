@@ -3,5 +3,9 @@
 from __future__ import annotations
 
 
-class StoreError(Exception):
+class OutsideError(Exception):
+    """Something around us failed; the message is one sentence that says what to do."""
+
+
+class StoreError(OutsideError):
     """The store could not be read or written; the message says what is kept and what to do."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mia_audit.cluster import Cluster, has_token, no_answer, other_version, wants_token
+from mia_audit.faults import OutsideError
 from mia_audit.store_files import temporary_name
 
 _RAY_SETTINGS = {
@@ -22,6 +23,7 @@ _RAY_SETTINGS = {
     "RAY_task_oom_retries": "3",  # else for ever
     "RAY_worker_niceness": "0",  # else 15: starved by anything else that runs
 }
+_STARTS = 5
 _PATIENCE = 60.0  # seconds a node is given to look for a file
 
 
@@ -49,7 +51,7 @@ def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
     address = cluster.resolved_address
     try:
         with _own_signal_handlers():
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **local)
+            _start_or_join(address=address, **local)
     except ray.exceptions.AuthenticationError as error:
         raise wants_token(address) from error
     except ConnectionError as error:  # the port answered before, unless the address is auto
@@ -62,6 +64,25 @@ def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
         warm = ray.remote(num_cpus=1)(_import_modules)
         for _ in range(num_workers(cluster)):
             warm.remote(tuple(modules))
+
+
+def _start_or_join(**settings: Any) -> None:
+    """ray.init, tried again where a busy machine took longer than Ray's own 30 s to start it."""
+    import ray
+
+    for tries_left in reversed(range(_STARTS)):
+        try:
+            ray.init(log_to_driver=False, logging_level=logging.ERROR, **settings)
+            return
+        except Exception as error:  # Ray raises a bare Exception for this
+            if "timed out during startup" not in str(error):
+                raise
+            if not tries_left:
+                raise OutsideError(
+                    f"Ray did not start in {_STARTS} tries of 30 seconds: this machine is too busy;"
+                    " run the same command again, or set fewer cluster.num_cpus."
+                ) from error
+        ray.shutdown()
 
 
 def _settings(cluster: Cluster) -> dict[str, str]:

@@ -116,6 +116,7 @@ def _check_plan(name: str, models: range, fields: dict[str, np.ndarray], plan: P
         and np.array_equal(fields["models"], models)
         and fields["scores"].shape == (len(models), num_records)
         and fields["scores"].dtype == np.float32
+        and bool(np.isfinite(fields["scores"]).all())
         and fields["train_accuracy"].shape == fields["test_accuracy"].shape == (len(models),)
         and np.array_equal(fields["members"][: len(shared)], np.packbits(shared, axis=1))
     )

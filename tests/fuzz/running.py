@@ -1,0 +1,84 @@
+"""Commands in this process, on input made by hypothesis: what may come out of them, and how often.
+
+Every property is tested twice: on some dozens of inputs always, on thousands in the long form.
+"""
+
+import contextlib
+import io
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+
+from mia_audit.config import run
+from mia_audit.schema import Composed
+
+LONGEST = 60  # seconds for one input: longer is a hang
+IN_CI, LONG = 40, 2500  # inputs a property
+
+
+def inputs(number: int) -> settings:
+    """That many inputs, the same ones every time."""
+    return settings(
+        max_examples=number,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=(Phase.generate,),  # shrinking takes minutes, and the input is printed anyway
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@contextlib.contextmanager
+def empty_folder() -> Iterator[Path]:
+    """A folder that is the current one while the block runs."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        yield Path(folder)
+
+
+def told(name: str, job: Callable[[Composed[Any]], int], arguments: list[str]) -> tuple[int, str]:
+    """Exit status and stderr of a command; TimeoutError after LONGEST seconds."""
+    errors = io.StringIO()
+    with (
+        within(LONGEST),
+        contextlib.redirect_stderr(errors),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        return run(name, job, arguments), errors.getvalue()
+
+
+def check(status: int, errors: str) -> None:
+    """Done, or one sentence on a mistake."""
+    assert status in (0, 2)
+    assert errors.count("\n") == (status == 2), errors
+    assert len(errors.strip()) >= 10 * (status == 2)
+    assert "Traceback" not in errors
+
+
+@contextlib.contextmanager
+def within(seconds: int) -> Iterator[None]:
+    def late(signum: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"no end after {seconds} s")
+
+    previous = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {
+        os.fspath(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
