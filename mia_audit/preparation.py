@@ -46,11 +46,11 @@ def prepare(config: AuditConfig) -> Prepared:
 
     Raises ValueError with one sentence naming the key for anything that cannot work.
     """
+    _check_num_models(config.num_models)
     settings = audit_settings(config)
     config.cluster.check()
     check_report_path()
     check_selection_target(config, config.num_models)
-    _check_num_models(config.num_models)
     noise = noise_source(config)
     origin = Origin(config.dataset.load(), config.seed, config.dataset.balanced)
     pool = draw_pool(origin.dataset, config.num_records, seed=origin.seed, balanced=origin.balanced)
@@ -131,8 +131,8 @@ def check_report_path() -> None:
 
 
 def _check_num_models(num_models: int) -> None:
-    """An audit needs a target beside two models in and two out (a plan refuses below 4)."""
-    if 4 <= num_models < FEWEST_MODELS:
+    """An audit needs a target beside two models in and two out."""
+    if num_models < FEWEST_MODELS:
         raise ValueError(
             f"num_models={num_models}: an audit needs at least {FEWEST_MODELS}, so that each model"
             " can be judged by two others trained with a record and two without; take 64 or more."

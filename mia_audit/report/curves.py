@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from mia_audit.report.labels import HEADLINE, INK, NON_MEMBER_COLOUR, QUIET, MethodLabel, label_of
 from mia_audit.report.style import decades, new_figure, percent_axis, to_png
@@ -92,8 +92,9 @@ def draw_quantiles(normality: Normality) -> bytes:
     axes.plot(ends, ends, color=INK, linewidth=1.1, linestyle=_DASHED)
     axes.plot(expected, observed, color=NON_MEMBER_COLOUR, marker="o", markersize=4)
     last = int(np.flatnonzero(np.isfinite(observed)).max(initial=0))
-    shares = [a for a in (0.5, 0.1, 0.01, 0.001, 0.0001) if ends[0] <= stats.norm.isf(a) <= ends[1]]
-    axes.set_xticks(stats.norm.isf(shares), [f"highest\n{level(a)}" for a in shares])
+    normal = scipy.stats.norm
+    shares = [a for a in (0.5, 0.1, 0.01, 0.001, 0.0001) if ends[0] <= normal.isf(a) <= ends[1]]
+    axes.set_xticks(normal.isf(shares), [f"highest\n{level(a)}" for a in shares])
     axes.set_xlabel("Non-member scores, in the order of a normal distribution")
     axes.set_ylabel("Quantile observed")
     for end, text, colour in (

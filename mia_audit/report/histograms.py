@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from mia_audit.report.labels import (
     HEADLINE,
@@ -82,7 +82,7 @@ def calibrated_rates(alpha: float, trials: np.ndarray, *, draws: int = 400_000) 
         centred = scores - scores.mean(axis=1, keepdims=True)
         square = (centred**2).sum(axis=1, keepdims=True) - centred**2 * n / (n - 1)
         z = centred * n / (n - 1) / np.sqrt(square / (n - 2))
-        cutoff = stats.t.isf(alpha, n - 2) * np.sqrt(1 + 1 / (n - 1))
+        cutoff = scipy.stats.t.isf(alpha, n - 2) * np.sqrt(1 + 1 / (n - 1))
         found.append((z > cutoff).mean(axis=1))
     return np.concatenate(found)
 
