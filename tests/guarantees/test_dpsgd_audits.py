@@ -77,7 +77,7 @@ def test_the_measured_bound_stays_below_the_accountant(
     epsilon: float, alpha: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with capsys.disabled():
-        assert_rarely_refuted(DPSGD(epsilon=epsilon, delta=DELTA), 200, alpha)
+        assert_rarely_refuted(DPSGD(epsilon=epsilon, delta=DELTA), 100, alpha)
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ def test_jackknife_beta_breaks_the_promise() -> None:
 @pytest.mark.parametrize("share", [0.0, 0.3])
 @pytest.mark.parametrize("ties", ["conservative", "randomised"])
 def test_simultaneous_bounds_hold_at_every_cut_off(share: float, ties: str) -> None:
-    n, m, repeats, confidence = 60, 80, 400, 0.9
+    n, m, repeats, confidence = 60, 80, REPEATS, 0.9
     sampler = SAMPLERS["discrete" if ties == "randomised" else "normal"]
     held = []
     for repeat in range(repeats):
