@@ -16,6 +16,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 
 from mia_audit.config import run
+from mia_audit.config_errors import one_line
 from mia_audit.schema import Composed
 
 LONGEST = 60  # seconds for one input: longer is a hang
@@ -51,6 +52,16 @@ def told(name: str, job: Callable[[Composed[Any]], int], arguments: list[str]) -
         contextlib.redirect_stdout(io.StringIO()),
     ):
         return run(name, job, arguments), errors.getvalue()
+
+
+def told_directly(job: Callable[[], object]) -> tuple[int, str]:
+    """The same for work that needs no command line composed: a ValueError is the user's mistake."""
+    with within(LONGEST), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            job()
+        except ValueError as error:
+            return 2, one_line(str(error)) + "\n"
+    return 0, ""
 
 
 def check(status: int, errors: str) -> None:

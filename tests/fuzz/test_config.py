@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mia_audit.config import _valid_keys
+from mia_audit.config import _valid_keys, register
 from mia_audit.help import choices
 from mia_audit.preparation import audit_settings, prepare
 from mia_audit.schema import GROUPS, AuditConfig, Composed
@@ -12,6 +12,7 @@ from tests.fuzz.running import IN_CI, LONG, check, contents, empty_folder, input
 
 # An address of a cluster or a bucket would be asked for; so would a path outside the folder.
 ELSEWHERE = ("cluster.address", "cluster.num_gpus", "store", "tracking.uri", "dataset.path")
+register()
 KEYS = sorted(key for key in _valid_keys("audit") if key not in ELSEWHERE)
 NASTY = (
     "", "null", "~", "true", "[]", "{}", "[1,2", "{a:b}", "1,2", "0", "-1", "1e309", "nan", "-inf",

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mia_audit.audit import audit
+from mia_audit.config import compose
 from mia_audit.preparation import external, external_settings
-from mia_audit.schema import AuditConfig, Composed
-from tests.fuzz.running import IN_CI, LONG, check, contents, empty_folder, inputs, told
+from tests.fuzz.running import IN_CI, LONG, check, contents, empty_folder, inputs, told_directly
 from tests.fuzz.spoiling import arrays, npy, spoiled
 
 RNG = np.random.default_rng(0)
@@ -31,11 +31,12 @@ EXPERIMENTS = st.dictionaries(
 FOLDERS = st.one_of(PAIRS, EXPERIMENTS)
 
 
-def read_and_audit(composed: Composed[AuditConfig]) -> int:
-    config = composed.settings
-    matrix, _ = external(config, composed.given)
-    audit(matrix, external_settings(config, composed.given, matrix))
-    return 0
+GIVEN = compose("audit", ["scores=given"])
+
+
+def read_and_audit() -> None:
+    matrix, _ = external(GIVEN.settings, GIVEN.given)
+    audit(matrix, external_settings(GIVEN.settings, GIVEN.given, matrix))
 
 
 def judge(files: dict[str, bytes]) -> None:
@@ -45,7 +46,7 @@ def judge(files: dict[str, bytes]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         before = contents(Path())
-        check(*told("audit", read_and_audit, ["scores=given"]))
+        check(*told_directly(read_and_audit))
         assert contents(Path()) == before
 
 
@@ -67,4 +68,4 @@ def test_a_sound_folder_is_audited() -> None:
         (folder / "given").mkdir()
         (folder / "given/scores.npy").write_bytes(SCORES)
         (folder / "given/members.npy").write_bytes(MEMBERS)
-        assert told("audit", read_and_audit, ["scores=given"]) == (0, "")
+        assert told_directly(read_and_audit) == (0, "")

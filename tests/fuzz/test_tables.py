@@ -1,6 +1,7 @@
 """A user's table of any content: a plan, or one sentence; nothing is written."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mia_audit.config import compose
 from mia_audit.preparation import prepare
-from mia_audit.schema import AuditConfig, Composed
-from tests.fuzz.running import IN_CI, LONG, check, contents, empty_folder, inputs, told
+from tests.fuzz.running import IN_CI, LONG, check, contents, empty_folder, inputs, told_directly
 from tests.fuzz.spoiling import spoiled
 
 
@@ -80,22 +81,22 @@ TABLES = st.one_of(
 TARGETS = st.sampled_from(["left", "age", "town", "nothing"])
 
 
-def plan_it(composed: Composed[AuditConfig]) -> int:
-    prepare(composed.settings)
-    return 0
+SETTINGS = compose(
+    "audit",
+    ["dataset=table", "dataset.path=_", "dataset.target=_", "num_models=8", "model.batch=8"],
+).settings
+
+
+def outcome(name: str, target: str) -> tuple[int, str]:
+    dataset = replace(SETTINGS.dataset, path=name, target=target)
+    return told_directly(lambda: prepare(replace(SETTINGS, dataset=dataset)))
 
 
 def judge(table: tuple[str, bytes], target: str) -> None:
     name, content = table
     with empty_folder() as folder:
         (folder / name).write_bytes(content)
-        arguments = [
-            "dataset=table",
-            f"dataset.path={name}",
-            f"dataset.target={target}",
-            "num_models=8",
-        ]
-        check(*told("audit", plan_it, arguments))
+        check(*outcome(name, target))
         assert contents(Path()) == {name: content}
 
 
@@ -115,9 +116,4 @@ def test_thousands_of_tables(table: tuple[str, bytes], target: str) -> None:
 def test_a_sound_table_is_planned() -> None:
     with empty_folder() as folder:
         (folder / "t.csv").write_bytes(CSV)
-        found = told(
-            "audit",
-            plan_it,
-            ["dataset=table", "dataset.path=t.csv", "dataset.target=left", "model.batch=8"],
-        )
-        assert found == (0, "")
+        assert outcome("t.csv", "left") == (0, "")
