@@ -80,14 +80,15 @@ def _finish(above: Any, below: Any, sizes: list[int]) -> None:
 
 
 def draw_selection(curves: list[SelectionCurve]) -> bytes:
-    """Realised FDR (left, with the promise as a diagonal) and power (right) against the level.
+    """Realised FDR (left, with the promise as a diagonal) and power (middle) against the level;
+    the estimated share of non-members beside the true one (right).
 
     The first estimator among `curves` is the one chosen; its 95% band over targets is drawn.
     """
     names = list(dict.fromkeys(curve.estimator for curve in curves))
     figure = new_figure(3.4)
-    left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.09, right=0.985, bottom=0.155, top=0.9, wspace=0.24)
+    left, right, shares = figure.subplots(1, 3, width_ratios=(3, 3, 1.6))
+    figure.subplots_adjust(left=0.075, right=0.985, bottom=0.155, top=0.9, wspace=0.3)
     end = max(curve.alpha for curve in curves)
     left.plot([0, end], [0, end], color=QUIET, linewidth=1, linestyle=(0, (4, 3)),
               label="Promised at most")  # fmt: skip
@@ -105,7 +106,24 @@ def draw_selection(curves: list[SelectionCurve]) -> bytes:
         percent_axis(axes.yaxis)
         axes.set(xlim=(0, end * 1.02), ylim=(0, None))
     left.legend(loc="upper left", borderaxespad=0)
+    _draw_shares(shares, [next(c for c in curves if c.estimator == name) for name in names])
     return to_png(figure)
+
+
+def _draw_shares(axes: Any, curves: list[SelectionCurve]) -> None:
+    """π̂₀ of each estimator with its 95% limits, and the truth as a line."""
+    axes.axhline(curves[0].share_truth, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    axes.annotate("true", (len(curves) - 0.55, curves[0].share_truth), ha="right", va="bottom",
+                  color=QUIET)  # fmt: skip
+    for place, curve in enumerate(curves):
+        colour, _ = _ESTIMATORS.get(curve.estimator, (QUIET, curve.estimator))
+        reach = [[curve.share_estimate - curve.share_lower],
+                 [curve.share_upper - curve.share_estimate]]  # fmt: skip
+        axes.errorbar([place], [curve.share_estimate], yerr=reach, color=colour, marker="o",
+                      markersize=4, capsize=3)  # fmt: skip
+    axes.set(xlim=(-0.5, len(curves) - 0.5), ylim=(0, None), xticks=[],
+             title="Not members", xlabel="As estimated")  # fmt: skip
+    percent_axis(axes.yaxis)
 
 
 def _draw_estimator(axes: Any, curves: list[SelectionCurve], field: str, is_chosen: bool) -> None:

@@ -49,6 +49,8 @@ class SelectionCurve:
     power_lower: float
     power_upper: float
     share_estimate: float
+    share_lower: float
+    share_upper: float
     share_truth: float
     selected: float
 
@@ -168,6 +170,7 @@ def _curves(tables: Floats, names: list[str], alphas: Floats) -> list[SelectionC
     spread = tables.std(axis=0, ddof=1) if count > 1 else np.full(mean.shape, np.nan)
     reach = scipy.stats.t.ppf(0.975, count - 1) * spread / np.sqrt(count)
     lower, upper = np.maximum(0, mean - reach), np.minimum(1, mean + reach)
+    upper[:, :, 2] = (mean + reach)[:, :, 2]  # π̂₀ is not clipped at 1
     return [
         SelectionCurve(
             estimator=name,
@@ -179,6 +182,8 @@ def _curves(tables: Floats, names: list[str], alphas: Floats) -> list[SelectionC
             power_lower=float(lower[i, j, 1]),
             power_upper=float(upper[i, j, 1]),
             share_estimate=float(mean[i, j, 2]),
+            share_lower=float(lower[i, j, 2]),
+            share_upper=float(upper[i, j, 2]),
             share_truth=float(mean[i, j, 3]),
             selected=float(mean[i, j, 4]),
         )

@@ -83,6 +83,9 @@ def test_curves_equal_a_loop_over_targets() -> None:
         assert curve.selected == pytest.approx(np.mean([s.selected_records.size for s in one]))
         shares = [s.selection.non_member_share for s in one]
         assert curve.share_estimate == pytest.approx(np.mean(shares))
+        reach = student_t.ppf(0.975, 5) * np.std(shares, ddof=1) / math.sqrt(6)
+        assert curve.share_upper == pytest.approx(np.mean(shares) + reach)
+        assert curve.share_lower == pytest.approx(max(0, np.mean(shares) - reach))
         assert curve.share_truth == pytest.approx(0.7, abs=0.01)
 
 
