@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,28 @@ def test_a_folder_that_was_removed_while_waiting_is_made_anew(tmp_path: Path) ->
         folder.rmdir()
     thread.join(10)
     assert (folder / "shard").read_text() == "here"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KB; only root may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("no right to mount a small file system")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_one_sentence_and_the_store_goes_on_when_there_is_room(
+    small_disk: Path,
+) -> None:
+    store = files(small_disk)
+    store.put("key/first", b"x" * 40_000)
+    with pytest.raises(StoreError, match=r"key/second could not be written \(no space left on"):
+        store.put("key/second", b"x" * 40_000)
+    assert names(small_disk / "key") == {"first"}
+    store.remove("key/first")
+    store.put("key/second", b"x" * 40_000)
+    assert store.get("key/second") == b"x" * 40_000
