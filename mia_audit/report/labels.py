@@ -50,6 +50,13 @@ _LABELS = {
         "#3F9FD8",
         "^",
     ),
+    "post_regression": MethodLabel(
+        "Shape regression",
+        "As the headline, with a cut-off for each record that a regression over the other records "
+        "predicts from its mean, spread and skewness; then one shift for all.",
+        "#56358C",
+        "<",
+    ),
     "post_normal": MethodLabel(
         "Normal",
         "The cut-off of a normal distribution: with few models it lets through more false "

@@ -12,6 +12,7 @@ from mia_audit.stats.evaluation import OperatingPoint
 MAIN_METHODS = (
     HEADLINE,
     "post_conditional",
+    "post_regression",
     "post_student_t_exact",
     "naive",
     "attack",

@@ -32,8 +32,16 @@ from mia_audit.stats.scores import (
     logit_confidence_from_probabilities,
 )
 from mia_audit.stats.selection import Selection, select_members
+from mia_audit.stats.shapes import shape_covariates
 from mia_audit.stats.standardisation import standardise
-from mia_audit.stats.thresholds import Conditional, Empirical, ExactStudentT, Normal, StudentT
+from mia_audit.stats.thresholds import (
+    Conditional,
+    Empirical,
+    ExactStudentT,
+    Normal,
+    Regression,
+    StudentT,
+)
 
 __all__ = [
     "Conditional",
@@ -47,6 +55,7 @@ __all__ = [
     "Normal",
     "Normality",
     "OperatingPoint",
+    "Regression",
     "Roc",
     "Selection",
     "Storey",
@@ -80,5 +89,6 @@ __all__ = [
     "rmia",
     "roc_curve",
     "select_members",
+    "shape_covariates",
     "standardise",
 ]

@@ -4,7 +4,7 @@ Shapes: M models, N records, A levels α. Higher score = more likely a member. S
 arXiv 2605.25819 (post-processing), arXiv 2112.03570 (LiRA).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import isclose
 
@@ -125,12 +125,18 @@ def evaluate(
 
 
 def operating_points(
-    panel: Panel, direction: str, alphas: Sequence[float], intervals: IntervalMethod
+    panel: Panel,
+    direction: str,
+    alphas: Sequence[float],
+    intervals: IntervalMethod,
+    *,
+    without: Collection[str] = (),
 ) -> list[OperatingPoint]:
-    """All methods at all levels."""
+    """All methods at all levels, but those named in `without`."""
     points = [
         judged_point(contestant, alpha, intervals)
         for contestant in contestants(panel, direction)
+        if contestant.method not in without
         for alpha in alphas
     ]
     points += [record_point(panel, alpha, intervals) for alpha in alphas]

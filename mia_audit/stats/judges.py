@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mia_audit.stats.cutoffs import conformal_cutoff, student_cutoff
 from mia_audit.stats.influence import Judgement
+from mia_audit.stats.shape_regression import ShapeRegression
 
 
 @dataclass(eq=False)
@@ -95,6 +96,29 @@ class StudentJudge:
             out_rate=share_above(pooled.sorted_out, cutoff),
             estimated=True,
         )
+
+
+@dataclass(eq=False)
+class RegressionJudge:
+    """One conformal cut-off on what a score exceeds the quantile of its record's shape by.
+
+    `covariates()` gives them, [K, M, N], once a level is asked for. The influence counts the
+    estimated shift and takes the regression as given.
+    """
+
+    statistic: NDArray
+    inside: NDArray[np.bool_]
+    outside: NDArray[np.bool_]
+    covariates: Callable[[], NDArray[np.float32]]
+
+    @cached_property
+    def regression(self) -> ShapeRegression:
+        """What the cut-offs are read from."""
+        return ShapeRegression(self.statistic, self.covariates(), self.outside)
+
+    def __call__(self, level: float) -> Judgement:
+        """Decisions at `level`."""
+        return PooledJudge(self.regression.margin(level), self.inside, self.outside)(level)
 
 
 def share_above(ascending: NDArray, cutoff: float) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, nan
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from mia_audit.stats.bin_judge import BinJudge
 from mia_audit.stats.cutoffs import exact_cutoffs
 from mia_audit.stats.intervals import NOTHING, IntervalMethod, Judge
-from mia_audit.stats.judges import FixedJudge, PooledJudge, StudentJudge
+from mia_audit.stats.judges import FixedJudge, PooledJudge, RegressionJudge, StudentJudge
 from mia_audit.stats.panel import Panel
 from mia_audit.stats.per_record import normal_record_tpr
 from mia_audit.stats.record_judge import RecordJudge
@@ -59,6 +60,8 @@ def contestants(panel: Panel, direction: str = "positive") -> Iterator[Contestan
     z, df = pooled.statistic, panel.degrees_of_freedom
     yield Contestant("post_empirical", direction, pooled)
     yield Contestant("post_conditional", direction, BinJudge(z, panel.covariate, *masks))
+    shapes = partial(getattr, panel, "shapes")  # costly, so not before a level is asked for
+    yield Contestant("post_regression", direction, RegressionJudge(z, *masks, shapes))
     yield Contestant("post_normal", direction, FixedJudge(z, *masks, normal_cutoff))
     yield Contestant("post_student_t", direction, StudentJudge(pooled, df))
     yield Contestant("post_student_t_exact", direction, FixedJudge(z, *masks, exact_of(panel)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mia_audit.stats.judges import PooledJudge
 from mia_audit.stats.moments import VARIANCE_FLOOR, Moments
+from mia_audit.stats.shapes import shape_covariates
 from mia_audit.stats.standardisation import moment_blocks, standardise_block
 from mia_audit.stats.student_t import fit_degrees_of_freedom
 
@@ -71,6 +72,11 @@ class Panel:
     def positive(self) -> PooledJudge:
         """The standardised scores under one cut-off."""
         return PooledJudge(self.z, self.inside, self.outside)
+
+    @cached_property
+    def shapes(self) -> NDArray[np.float32]:
+        """[3, M, N], see `shape_covariates`; of the scores as they are, whatever the moments."""
+        return shape_covariates(self.scores, self.members)
 
     @cached_property
     def degrees_of_freedom(self) -> float:

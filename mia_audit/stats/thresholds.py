@@ -3,7 +3,8 @@
 Shapes: M models, N records. `members` bool [M, N], True where the record was in the training set.
 z [M, N] is what `standardise` returns; NaN marks an entry without enough shadow models. Every
 decision is `z > cut-off`, strictly: a tie is no hit, and NaN never is.
-Source: arXiv 2605.25819; the conditional and the exact-t rule are this package's own.
+Source: arXiv 2605.25819; the conditional, the exact-t and the regression rule are this
+package's own.
 """
 
 from dataclasses import dataclass
@@ -20,10 +21,19 @@ from mia_audit.stats.cutoffs import (
     quantile_edges,
     student_cutoff,
 )
+from mia_audit.stats.shape_regression import ShapeRegression
 from mia_audit.stats.standardisation import standardise
 from mia_audit.stats.student_t import fit_degrees_of_freedom
 
-__all__ = ["Conditional", "Empirical", "ExactStudentT", "Normal", "StudentT", "standardise"]
+__all__ = [
+    "Conditional",
+    "Empirical",
+    "ExactStudentT",
+    "Normal",
+    "Regression",
+    "StudentT",
+    "standardise",
+]
 
 
 def valid_out(z: NDArray, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -126,3 +136,33 @@ class Conditional:
             [conformal_cutoff(np.sort(values[labels == b]), alpha) for b in range(merged[-1] + 1)]
         )
         return z > cutoffs[bin_of]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A cut-off for each record from the shape of its scores, then one conformal shift for all.
+
+    The upper α quantile of z is regressed on what the out shadows say of the record (μ/σ, log σ²,
+    skewness), cross-fitted over records. With fewer than ten scores expected above it for each
+    column of the regression, the same as `Empirical`.
+    """
+
+    def decide(
+        self,
+        z: NDArray,
+        members: NDArray[np.bool_],
+        alpha: float,
+        covariate: NDArray | None = None,
+    ) -> NDArray[np.bool_]:
+        """Decisions [M, N], True = "member"; `covariate` [K, M, N] is from `shape_covariates`.
+
+        Raises ValueError without covariates.
+        """
+        if covariate is None or covariate.shape[1:] != z.shape:
+            raise ValueError(
+                "Regression cut-offs need covariates [K, M, N]: pass "
+                "covariate=shape_covariates(scores, members)."
+            )
+        out = valid_out(z, members)
+        margin = ShapeRegression(z, covariate, out).margin(alpha)
+        return margin > conformal_cutoff(np.sort(margin[out]), alpha)

@@ -3,8 +3,9 @@
     OMP_NUM_THREADS=1 python -m tests.benchmarks.cutoff_contest \\
         dataset=adult models=128 judges=896 draws=20 store=./mia_store
 
-Trains what the store lacks (models + judges MLPs with the audit's defaults), then repeats: `models`
-chosen at random set every cut-off, with all of them as shadows `judges` others are judged.
+Trains what the store lacks (models + judges MLPs with the audit's defaults), or draws synthetic
+scores (dataset=normal | skewed | heavy, see `cutoff_worlds.py`). Then repeats: `models` chosen at
+random set every cut-off, with all of them as shadows `judges` others are judged.
 
 FPR/α is what a rule realises. Rules are then compared where each realises α exactly (all its
 cut-offs moved by one constant): the TPR there, and the spread, which is the standard deviation over
@@ -27,10 +28,16 @@ from rich.console import Console
 
 from tests.benchmarks import cutoff_rules as rules
 from tests.benchmarks.cutoff_rules import Cutoff, Floats, Shapes
+from tests.benchmarks.cutoff_worlds import WORLDS, draw_world
 
-LEVELS = (0.1, 0.01)
+LEVELS = (0.1, 0.01, 0.001)
 BASELINE, MOST_FPR = "conditional", 1.05
 OWN = "each record's own, known"
+REGRESSIONS = {  # positions in `shape_covariates`
+    "regression, μ/σ, σ": [0, 1],
+    "regression, μ/σ, skewness": [0, 2],
+    "regression, μ/σ, σ, skewness": [0, 1, 2],
+}
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class Line:
     wins: bool
 
 
-def cutoffs(fit: Shapes, level: float) -> dict[str, Cutoff]:
+def cutoffs(fit: Shapes, level: float, regressions: dict[str, rules.ByShape]) -> dict[str, Cutoff]:
     """Every rule, fitted."""
     skew, ratio, log_sd, zero = rules.shrinker(fit), rules.ratio, rules.log_sd, rules.zero
     pearson = rules.pearson(fit, level)
@@ -87,15 +94,8 @@ def cutoffs(fit: Shapes, level: float) -> dict[str, Cutoff]:
         "Pearson III, shifted": rules.shifted(fit, level, pearson),
         "Pearson III, bins of μ/σ": rules.binned(fit, level, pearson, ratio, 10),
         "Pearson III, bins of μ/σ, σ": rules.two_way(fit, level, pearson, log_sd),
-        "regression, μ/σ, skewness": _regression(fit, level, [ratio, skew]),
-        "regression, μ/σ, σ": _regression(fit, level, [ratio, log_sd]),
-        "regression, μ/σ, skewness, σ": _regression(fit, level, [ratio, skew, log_sd]),
-        "regression, and kurtosis": _regression(fit, level, [ratio, skew, log_sd, rules.kurtosis]),
+        **{name: found.cutoff(level) for name, found in regressions.items()},
     }
-
-
-def _regression(fit: Shapes, level: float, covariates: list[rules.Covariate]) -> Cutoff:
-    return rules.shifted(fit, level, rules.quantile_regression(fit, level, covariates))
 
 
 def judged(
@@ -108,8 +108,9 @@ def judged(
     fit, known = rules.sweep_shapes(shadows, out), rules.record_shapes(shadows, out)
     z = rules.standardised(scores[judges][:, usable].astype(np.float64), known)
     inside = members[judges][:, usable]
+    regressions = {name: rules.ByShape.of(shadows, out, of) for name, of in REGRESSIONS.items()}
     for level in LEVELS:
-        for rule, cutoff in cutoffs(fit, level).items():
+        for rule, cutoff in cutoffs(fit, level, regressions).items():
             yield level, rule, _rates(z - cutoff(known), inside, level)
         yield level, OWN, _own(z, inside, level)
 
@@ -177,7 +178,9 @@ def print_lines(lines: list[Line]) -> None:
 
 
 def trained(request: Request) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and members of the sweep, from the store where it holds them."""
+    """Scores and members of the sweep, from the store where it holds them, or drawn."""
+    if request.dataset in WORLDS:
+        return draw_world(request.dataset, request.models + request.judges)
     from mia_audit.config import compose
     from mia_audit.preparation import prepare
     from mia_audit.training import train_missing

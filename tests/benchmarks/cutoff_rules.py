@@ -1,8 +1,8 @@
 """Cut-off rules for standardised scores, those of the package and candidates to beat them.
 
 Each rule reads the out entries of a sweep once and returns the cut-off on z of any entry, from
-what the shadows of that entry say about its record: μ/σ, σ, skewness and kurtosis. K shadow
-models, N records.
+what the shadows of that entry say about its record: μ/σ, σ and skewness. K shadow models, N
+records.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import stats
 
 from mia_audit.stats.cutoffs import (
     assign_bins,
@@ -22,6 +22,9 @@ from mia_audit.stats.cutoffs import (
     quantile_edges,
     student_cutoff,
 )
+from mia_audit.stats.shape_regression import ShapeRegression
+from mia_audit.stats.shapes import shape_covariates
+from mia_audit.stats.standardisation import standardise
 from mia_audit.stats.student_t import fit_degrees_of_freedom
 
 Floats = NDArray[np.float64]
@@ -31,16 +34,14 @@ Floats = NDArray[np.float64]
 class Shapes:
     """What the out shadows say of each entry's record; z is nan where there is no score to judge.
 
-    All arrays have one shape. `ratio` is μ/σ, `record` the entry's column.
+    All arrays have one shape. `ratio` is μ/σ.
     """
 
     z: Floats
     ratio: Floats
     log_sd: Floats
     skew: Floats
-    kurtosis: Floats
     n: Floats
-    record: NDArray[np.int64]
 
     def pick(self, mask: NDArray) -> Shapes:
         """The entries of a mask, flat."""
@@ -56,7 +57,7 @@ def sweep_shapes(scores: Floats, out: NDArray[np.bool_]) -> Shapes:
     """All out entries of a sweep, flat, each model's own score left out (arguments [K, N])."""
     origin = _origin(scores, out)
     deviation = np.where(out, scores - origin, 0.0)
-    sums = [(deviation**k).sum(axis=0) - deviation**k for k in (1, 2, 3, 4)]
+    sums = [(deviation**k).sum(axis=0) - deviation**k for k in (1, 2, 3)]
     return _shapes(deviation, origin, out.sum(axis=0) - 1.0, sums).pick(out)
 
 
@@ -64,7 +65,7 @@ def record_shapes(scores: Floats, out: NDArray[np.bool_]) -> Shapes:
     """What the same sweep says of each record to a model that is not in it, [N]."""
     origin = _origin(scores, out)
     deviation = np.where(out, scores - origin, 0.0)
-    sums = [(deviation**k).sum(axis=0) for k in (1, 2, 3, 4)]
+    sums = [(deviation**k).sum(axis=0) for k in (1, 2, 3)]
     return _shapes(np.full(origin.shape, np.nan), origin, out.sum(axis=0) * 1.0, sums)
 
 
@@ -79,20 +80,16 @@ def _origin(scores: Floats, out: NDArray[np.bool_]) -> Floats:
 
 
 def _shapes(deviation: Floats, origin: Floats, n: Floats, sums: list[Floats]) -> Shapes:
-    mean, m2, m3, m4 = (s / n for s in sums)
+    mean, m2, m3 = (s / n for s in sums)
     variance = m2 - mean**2
     third = m3 - 3 * mean * m2 + 2 * mean**3
-    fourth = m4 - 4 * mean * m3 + 6 * mean**2 * m2 - 3 * mean**4
     sd = np.sqrt(variance * n / (n - 1))
-    record = np.broadcast_to(np.arange(origin.size), mean.shape)
     return Shapes(
         z=(deviation - mean) / sd,
         ratio=(origin + mean) / sd,
         log_sd=np.log(sd),
         skew=third / variance**1.5 * np.sqrt(n * (n - 1)) / (n - 2),
-        kurtosis=fourth / variance**2 - 3,
         n=np.broadcast_to(n, mean.shape),
-        record=record,
     )
 
 
@@ -138,10 +135,6 @@ def ratio(of: Shapes) -> Floats:
 
 def log_sd(of: Shapes) -> Floats:
     return of.log_sd
-
-
-def kurtosis(of: Shapes) -> Floats:
-    return of.kurtosis
 
 
 def shrinker(fit: Shapes, bins: int = 20) -> Covariate:
@@ -196,87 +189,25 @@ def for_few_shadows(fit: Shapes, alpha: float, base: Cutoff) -> Cutoff:
     return lambda of: base(of) * exact(of) / stats.norm.isf(alpha)
 
 
-def quantile_regression(
-    fit: Shapes, alpha: float, covariates: list[Covariate], *, folds: int = 5
-) -> Cutoff:
-    """Linear quantile regression on splines of covariates, cross-fitted over records.
-
-    The cut-off of a record comes from the other records, so that a fit cannot follow the few
-    scores it will be shifted by.
-    """
-    fold_of = np.random.default_rng(0).permutation(int(fit.record.max()) + 1) % folds
-    splines = [Splines.of(covariate, fit) for covariate in covariates]
-
-    def design(of: Shapes) -> Floats:
-        single = [spline.columns(of) for spline in splines]
-        pairs = [a[:, 0] * b[:, 0] for i, a in enumerate(single) for b in single[:i]]
-        return np.column_stack([np.ones(of.n.size), *single, *pairs])
-
-    table = _fit_by_fold(design(fit), fit.z, fold_of[fit.record], folds, 1 - alpha)
-    return lambda of: (design(of) * table[fold_of[of.record]]).sum(axis=1)
-
-
-def _fit_by_fold(design: Floats, values: Floats, fold: NDArray, folds: int, level: float) -> Floats:
-    """Weights [folds, columns], each from the entries of the other folds."""
-    start = np.zeros(design.shape[1])
-    start[0] = np.quantile(values, level)
-    start = _smoothed_quantile(design, values, level, start)
-    return np.array(
-        [
-            _smoothed_quantile(design[fold != left], values[fold != left], level, start)
-            for left in range(folds)
-        ]
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class Splines:
-    """A covariate in units of its quartiles, cut off in the tails, with its square and kinks."""
+class ByShape:
+    """The package's regression on some covariates of a sweep (arguments [K, N])."""
 
-    covariate: Covariate
-    knots: Floats  # quantiles .005, .25, .5, .75, .995
+    regression: ShapeRegression
+    known: NDArray[np.float32]  # covariates of each record to a model that is not in the sweep
 
     @classmethod
-    def of(cls, covariate: Covariate, fit: Shapes) -> Splines:
-        return cls(covariate, np.quantile(covariate(fit), [0.005, 0.25, 0.5, 0.75, 0.995]))
+    def of(cls, scores: Floats, out: NDArray[np.bool_], chosen: list[int]) -> ByShape:
+        everywhere = np.vstack([~out, np.ones((1, out.shape[1]), dtype=bool)])
+        covariates = shape_covariates(np.vstack([scores, scores[:1]]), everywhere)[chosen]
+        z = standardise(scores, ~out)
+        return cls(ShapeRegression(z, covariates[:, :-1], out), covariates[:, -1])
 
-    def columns(self, of: Shapes) -> Floats:
-        low, first, middle, third, high = self.knots
-        width = max(third - first, 1e-12)
-        x = (np.clip(self.covariate(of), low, high) - middle) / width
-        kinks = [np.maximum(x - (knot - middle) / width, 0) for knot in (first, middle, third)]
-        return np.column_stack([x, x**2, *kinks])
-
-
-def _smoothed_quantile(
-    design: Floats, values: Floats, level: float, start: Floats, *, bandwidth: float = 0.1
-) -> Floats:
-    """Quantile regression with the check function smoothed by a Gaussian.
-
-    Newton steps, halved until the loss falls: in a thin tail whole ones run away.
-    """
-    ridge = 1e-6 * np.eye(design.shape[1])
-
-    def loss(weights: Floats) -> float:
-        rest = values - design @ weights
-        scaled = rest / bandwidth
-        density = np.exp(-0.5 * scaled**2) / np.sqrt(2 * np.pi)
-        smooth = bandwidth * density + rest * (level - special.ndtr(-scaled))
-        return float(smooth.mean()) + 0.5 * float(weights @ ridge @ weights)
-
-    weights, reached = start, loss(start)
-    for _ in range(40):
-        scaled = (values - design @ weights) / bandwidth
-        slope = design.T @ (special.ndtr(-scaled) - level) / values.size + ridge @ weights
-        density = np.exp(-0.5 * scaled**2) / (bandwidth * np.sqrt(2 * np.pi))
-        curvature = (design * density[:, None]).T @ design / values.size + ridge
-        step = np.linalg.solve(curvature, slope)
-        share = 1.0
-        while (lower := loss(weights - share * step)) > reached and share > 1e-4:
-            share /= 2
-        if lower > reached:
-            break
-        weights, reached = weights - share * step, lower
-        if np.abs(step).max() < 1e-4:
-            break
-    return weights
+    def cutoff(self, level: float) -> Cutoff:
+        """Its cut-offs of fresh models, one a record."""
+        regression = self.regression
+        margin = regression.margin(level)
+        cut = np.full(margin.shape[1], conformal_cutoff(np.sort(margin[regression.outside]), level))
+        if regression.is_rich(level):
+            cut = np.maximum(cut + regression.quantile(self.known, level), regression.floor(level))
+        return lambda of: cut

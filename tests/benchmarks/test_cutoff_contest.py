@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mia_audit.stats import Conditional, draw_members, leave_one_out_moments, standardise
+from mia_audit.stats import (
+    Conditional,
+    Regression,
+    draw_members,
+    leave_one_out_moments,
+    shape_covariates,
+    standardise,
+)
+from mia_audit.stats.cutoffs import conformal_cutoff
 from tests.benchmarks import cutoff_contest, cutoff_rules
 from tests.benchmarks.cutoff_contest import LEVELS, OWN, Request, contest, judged
+from tests.benchmarks.cutoff_worlds import WORLDS, draw_world
 
 MODELS, JUDGES, RECORDS = 40, 80, 60
 
@@ -31,7 +40,7 @@ def test_shapes_equal_a_loop_without_the_models_own_score() -> None:
         sd = rest.std(ddof=1)
         expected = (
             (scores[m, x] - rest.mean()) / sd, rest.mean() / sd, np.log(sd),
-            stats.skew(rest, bias=False), stats.kurtosis(rest), rest.size, x,
+            stats.skew(rest, bias=False), rest.size,
         )  # fmt: skip
         got = [getattr(found, name)[at] for name in found.__dataclass_fields__]
         np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-9)
@@ -60,26 +69,29 @@ def test_the_baseline_is_the_packages_rule() -> None:
     np.testing.assert_array_equal(fit.z > cut(fit), expected[~members])
 
 
-def test_the_smoothed_regression_finds_conditional_quantiles() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.uniform(0, 1, 40_000)
-    design = np.column_stack([np.ones_like(x), x])
-    values = 1 + 2 * x + rng.standard_normal(x.size)
-    weights = cutoff_rules._smoothed_quantile(design, values, 0.9, np.array([2.0, 0.0]))
-    # Smoothing adds its variance to the noise: sd √(1 + .1²).
-    expected = [1 + stats.norm.isf(0.1) * np.sqrt(1.01), 2]
-    np.testing.assert_allclose(weights, expected, atol=0.08)
+def test_the_regression_is_the_packages_rule() -> None:
+    """Members of every model but one set the cut-offs: its own are those of `Regression`."""
+    scores, members = skewed_world(300)
+    found = cutoff_rules.ByShape.of(scores, ~members, [0, 1, 2])
+    covariate = shape_covariates(scores, members)
+    np.testing.assert_array_equal(found.regression.covariates, covariate)
+    expected = Regression().decide(standardise(scores, members), members, 0.1, covariate=covariate)
+    margin = found.regression.margin(0.1)
+    cut = conformal_cutoff(np.sort(margin[~members]), 0.1)
+    np.testing.assert_array_equal(margin > cut, expected)
+    everyone = np.vstack([members, np.ones((1, 300), dtype=bool)])
+    known = shape_covariates(np.vstack([scores, scores[:1]]), everyone)[:, -1]
+    np.testing.assert_array_equal(found.known, known)
 
 
-def test_the_regression_does_not_run_away_in_a_thin_tail() -> None:
-    """1 % of 2,000 values on 20 columns: undamped Newton steps diverge here."""
-    rng = np.random.default_rng(1)
-    design = np.column_stack([np.ones(2000), rng.standard_normal((2000, 19))])
-    values = rng.standard_t(4, 2000)
-    start = np.zeros(20)
-    weights = cutoff_rules._smoothed_quantile(design, values, 0.99, start)
-    assert np.abs(weights).max() < 5
-    assert np.mean(values > design @ weights) == pytest.approx(0.01, abs=0.003)
+@pytest.mark.parametrize("world", WORLDS)
+def test_worlds_have_the_shapes_they_are_named_for(world: str) -> None:
+    scores, members = draw_world(world, 400, 300)
+    z = standardise(scores, members)
+    skewness = stats.skew(np.where(members, np.nan, z), axis=0, nan_policy="omit")
+    kurtosis = stats.kurtosis(np.where(members, np.nan, z), axis=0, nan_policy="omit")
+    assert (np.std(skewness) > 0.25) == (world != "normal")
+    assert (np.median(kurtosis) > 0.1) == (world == "heavy")
 
 
 def test_the_table_names_every_rule_once_a_level_and_compares_at_the_level() -> None:

@@ -15,7 +15,15 @@ from mia_audit.stats.cutoffs import merge_bins
 from mia_audit.stats.design import draw_members
 from mia_audit.stats.evaluation import evaluate
 from mia_audit.stats.panel import build_panel
-from mia_audit.stats.thresholds import ExactStudentT, Normal, num_out_shadows, standardise
+from mia_audit.stats.shapes import shape_covariates
+from mia_audit.stats.thresholds import (
+    ExactStudentT,
+    Normal,
+    Regression,
+    num_out_shadows,
+    standardise,
+)
+from tests.benchmarks.cutoff_worlds import draw_world
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +109,7 @@ def test_exact_t_keeps_its_level_and_the_papers_rules_do_not(num_models, design,
                 assert ratio == pytest.approx(value, abs=0.06 + 4 * error)
 
 
-NULL_METHODS = ("naive", "post_empirical", "post_conditional", "per_record")
+NULL_METHODS = ("naive", "post_empirical", "post_conditional", "post_regression", "per_record")
 
 
 def conformal_gap(members, scores, alpha):
@@ -118,6 +126,7 @@ def conformal_gap(members, scores, alpha):
         "naive": one,
         "post_empirical": one,
         "post_conditional": bins * one,
+        "post_regression": one,
         "per_record": 0.0,
     }
 
@@ -147,3 +156,19 @@ def test_no_effect_means_that_members_are_hit_as_often_as_others(num_models, alp
             assert abs(excess) < 4 * error
         else:
             assert math.isnan(excess)
+
+
+@pytest.mark.parametrize("world", ["normal", "skewed", "heavy"])
+@pytest.mark.parametrize("alpha", [0.1, 0.01])
+def test_regressed_cutoffs_keep_their_level_whatever_the_shapes(world, alpha, capsys):
+    """Members without an effect are fresh scores: the share of hits among them is the FPR."""
+    rates = []
+    for seed in range(16):
+        scores, members = draw_world(world, 64, 2**11, seed=seed, effect=0.0)
+        z, covariate = standardise(scores, members), shape_covariates(scores, members)
+        hits = Regression().decide(z, members, alpha, covariate)
+        rates.append(hits[members & ~np.isnan(z)].mean() / alpha)
+    mean, error = np.mean(rates), np.std(rates, ddof=1) / math.sqrt(len(rates))
+    with capsys.disabled():
+        print(f"{world:7s} α {alpha:g} regression FPR/α {mean:.3f} ± {error:.3f}")
+    assert abs(mean - 1) < 4 * error

@@ -29,6 +29,7 @@ METHODS = (
     "naive",
     "post_empirical",
     "post_conditional",
+    "post_regression",
     "post_normal",
     "post_student_t",
     "post_student_t_exact",

@@ -13,11 +13,13 @@ from mia_audit.stats.design import draw_members
 from mia_audit.stats.evaluation import evaluate
 from mia_audit.stats.moments import leave_one_out_moments
 from mia_audit.stats.roc import roc_curve
+from mia_audit.stats.shapes import shape_covariates
 from mia_audit.stats.thresholds import (
     Conditional,
     Empirical,
     ExactStudentT,
     Normal,
+    Regression,
     StudentT,
     standardise,
 )
@@ -26,6 +28,7 @@ METHODS = [
     "naive",
     "post_empirical",
     "post_conditional",
+    "post_regression",
     "post_normal",
     "post_student_t",
     "post_student_t_exact",
@@ -68,7 +71,11 @@ def test_rates_are_those_of_the_public_rules(direction):
         "post_student_t": StudentT(),
         "post_student_t_exact": ExactStudentT(),
     }
+    shapes = shape_covariates(scores, members)
     for alpha in (0.1, 0.02):
+        z = standardise(scores, members, direction=direction)
+        hits = Regression().decide(z, members, alpha, shapes)
+        assert evaluation.point("post_regression", alpha).tpr == pytest.approx(hits[members].mean())
         for suffix, way in (("", direction), ("_estimated", "estimated")):
             z = standardise(scores, members, direction=way)
             for name, rule in rules.items():
@@ -166,7 +173,7 @@ def test_normal_theory_rows_carry_their_achieved_fpr():
             assert point.fpr_lower <= point.fpr <= point.fpr_upper
         analytic = evaluation.point("per_record_normal", alpha)
         assert analytic.fpr == evaluation.point("post_student_t_exact", alpha).fpr
-        for method in ("naive", "post_empirical", "post_conditional"):
+        for method in ("naive", "post_empirical", "post_conditional", "post_regression"):
             assert np.isnan(evaluation.point(method, alpha).fpr_lower)
 
 

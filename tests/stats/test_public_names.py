@@ -17,6 +17,7 @@ NAMES = [
     "Normal",
     "Normality",
     "OperatingPoint",
+    "Regression",
     "Roc",
     "Selection",
     "Storey",
@@ -50,6 +51,7 @@ NAMES = [
     "rmia",
     "roc_curve",
     "select_members",
+    "shape_covariates",
     "standardise",
 ]
 
