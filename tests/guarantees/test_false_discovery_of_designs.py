@@ -20,9 +20,9 @@ from mia_audit.stats.ptdi_audit import audit_selection
 from mia_audit.stats.standardisation import standardise
 from mia_audit.train_shard import ShardWork, train_shard
 
-NUM_RECORDS, NUM_MODELS, DESIGNS, FEW = 600, 64, 120, 5
+NUM_RECORDS, NUM_MODELS, DESIGNS, FEW = 600, 64, 100, 5
 ALPHAS = (0.05, 0.1, 0.2, 0.5)
-MODEL = MLP(hidden=[32], epochs=40, batch=64, learning_rate=0.01)
+MODEL = MLP(hidden=[16], epochs=20, batch=64, learning_rate=0.01)
 
 
 def outcomes(table: Dataset, seed: int) -> dict[str, list[tuple[float, float]]]:
