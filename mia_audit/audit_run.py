@@ -33,6 +33,8 @@ class Provenance:
     profile: dict[str, object] = field(default_factory=dict)
     devices: tuple[str, ...] = ()
     seconds: float = math.nan
+    sweep_log: str = ""  # JSON lines, of what was trained now
+    run_id: str = ""  # of the run that is open already
 
     @classmethod
     def of(cls, prepared: Prepared, matrix: ScoreMatrix) -> Provenance:
@@ -108,6 +110,8 @@ def log_audit(
         "records.parquet": run_content.records_parquet(result),
         **{f"figures/{name}.png": picture for name, picture in figures.items()},
     }
+    if provenance.sweep_log:
+        files["sweep.jsonl"] = provenance.sweep_log
     for name, content in run_content.selections(result).items():
         files[name] = json.dumps(content, indent=1, allow_nan=False)
     cost = {"seconds": provenance.seconds} if math.isfinite(provenance.seconds) else {}
@@ -124,6 +128,7 @@ def log_audit(
         dataset=_dataset(provenance),
         store_url=provenance.store,
         started=started,
+        run_id=provenance.run_id,
     )
 
 

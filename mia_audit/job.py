@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from rich.console import Console
@@ -11,13 +12,16 @@ from rich.console import Console
 from mia_audit import tracking
 from mia_audit.audit import AuditSettings, audit
 from mia_audit.audit_run import Provenance
+from mia_audit.live import LiveProgress
 from mia_audit.preparation import (
     TRAINING_KEYS,
+    Prepared,
     external,
     external_settings,
     external_target,
     prepare,
 )
+from mia_audit.progress import Progress
 from mia_audit.publishing import publish
 from mia_audit.schema import AuditConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
@@ -39,6 +43,7 @@ class Judged:
     settings: AuditSettings
     provenance: Provenance
     complete: bool = True
+    run: tracking.LiveRun | None = None
 
 
 def run_training(composed: Composed[AuditConfig]) -> int:
@@ -66,6 +71,11 @@ def run_audit(composed: Composed[AuditConfig]) -> int:
     judged = _external(composed) if composed.settings.scores else _trained(composed, console)
     if judged is None:
         return DONE
+    with judged.run or nullcontext():
+        return _judge(judged, composed, console)
+
+
+def _judge(judged: Judged, composed: Composed[AuditConfig], console: Console) -> int:
     if not judged.complete:
         return FAULT
     result = audit(judged.matrix, judged.settings, judged.target)
@@ -111,13 +121,41 @@ def _trained(composed: Composed[AuditConfig], console: Console) -> Judged | None
     with ThreadPoolExecutor(1) as background:
         tracked = background.submit(tracking.prepare, config.tracking)
         start_workers(prepared, config.cluster)
-        tracked.result()
-    matrix = train_missing(prepared, config.cluster, console)
-    complete, settings = not matrix.missing, prepared.audit
-    if complete and prepared.noise is not None:
-        further = train_noise(prepared, config.cluster, console)
-        complete = not any(one.missing for one in further)
-        if complete:
-            settings = replace(settings, noise=prepared.noise.estimate(matrix, further))
-    provenance = Provenance.of(prepared, matrix)
-    return Judged(matrix, prepared.target, settings, provenance, complete)
+        ready = tracked.result()
+    run = _live_run(prepared, composed, ready)
+    progress = LiveProgress(console, run) if run else Progress(console)
+    with run or nullcontext():
+        matrix = train_missing(prepared, config.cluster, console, progress)
+        complete, settings = not matrix.missing, prepared.audit
+        if complete and prepared.noise is not None:
+            further = train_noise(prepared, config.cluster, console)
+            complete = not any(one.missing for one in further)
+            if complete:
+                settings = replace(settings, noise=prepared.noise.estimate(matrix, further))
+    if run and not complete:
+        run.fail()
+    provenance = replace(
+        Provenance.of(prepared, matrix),
+        sweep_log=progress.log.text,
+        run_id=run.run_id if run else "",
+    )
+    return Judged(matrix, prepared.target, settings, provenance, complete, run)
+
+
+def _live_run(
+    prepared: Prepared, composed: Composed[AuditConfig], ready: tracking.Ready
+) -> tracking.LiveRun | None:
+    """The audit's run, open while models are trained; None where none is missing."""
+    plan = prepared.plan
+    if not prepared.store.missing(plan):
+        return None
+    names = {"defence": plan.defence.name, "model": plan.model.name, "dataset": plan.dataset.name}
+    tags = {"kind": "audit", **names}
+    return tracking.LiveRun(
+        composed.settings.tracking,
+        ready,
+        name=" ".join(names.values()),
+        tags=tags,
+        key=plan.key,
+        started=composed.started,
+    )

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColu
 from rich.progress import Progress as Bar
 
 from mia_audit.sharding import runs
+from mia_audit.sweep_log import SweepLog
 
 _EVERY_SECONDS = 5.0
 _EVERY_SHARE = 0.05
@@ -25,6 +26,7 @@ class Progress:
         self.console = console or Console()
         self._bar: Bar | None = None
         self._noted: set[str] = set()
+        self.log = SweepLog()
 
     @contextmanager
     def of(self, planned: int, *, held: int) -> Iterator[None]:

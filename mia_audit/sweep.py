@@ -75,9 +75,11 @@ def _train_all(
         for result in _results(plan, missing, cluster, progress):
             for shard in result.shards:
                 store.write(plan, shard)
+                progress.log.trained(plan.key, shard)
                 progress.advance(len(wanted.intersection(shard.models)))
             causes = {model: why for model, why in result.failed.items() if model in wanted}
             progress.fail(causes)
+            progress.log.failed(plan.key, causes)
             failed |= causes
     except BaseException:
         disconnect()
@@ -104,6 +106,7 @@ def _results(
         while models := queue.next(running=len(pending), most=workers + cluster.max_pending):
             work = _work(plan, models, cluster.device)
             pending[task.remote(dataset, plan.model, defence, work)] = models
+            progress.log.submitted(models)
         ready, _ = ray.wait(list(pending), num_returns=1, timeout=_POLL)
         for reference in ready:
             yield _settled(reference, pending.pop(reference), queue, cluster, progress)

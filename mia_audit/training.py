@@ -48,7 +48,9 @@ def start_workers(prepared: Prepared, cluster: Cluster) -> None:
         check_shared(store.folder, store.label)
 
 
-def train_missing(prepared: Prepared, cluster: Cluster, console: Console) -> ScoreMatrix:
+def train_missing(
+    prepared: Prepared, cluster: Cluster, console: Console, progress: Progress | None = None
+) -> ScoreMatrix:
     """Train what the store lacks and load all of it; models that failed are named and missing.
 
     A shard found damaged on loading counts as missing and is trained once more.
@@ -58,7 +60,7 @@ def train_missing(prepared: Prepared, cluster: Cluster, console: Console) -> Sco
     if not store.missing(plan):
         matrix = store.load(plan)
     if matrix is None or matrix.missing:
-        run_sweep(plan, store, cluster=cluster, progress=Progress(console))
+        run_sweep(plan, store, cluster=cluster, progress=progress or Progress(console))
         matrix = store.load(plan)
     if matrix.missing:
         console.print(_incomplete(plan, store, matrix.missing), markup=False, highlight=False)

@@ -142,6 +142,7 @@ class TabPFN:
         # The network is built once a process, not once a context; nothing is reported home.
         os.environ.setdefault("TABPFN_MODEL_CACHE_SIZE", "1")
         os.environ.setdefault("TABPFN_DISABLE_TELEMETRY", "1")
+        os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"  # a checkpoint is never unpickled
         from tabpfn import TabPFNClassifier
 
         return TabPFNClassifier(

@@ -5,6 +5,7 @@ The driver alone talks to MLflow, once an audit: `prepare` before any training, 
 
 from mia_audit.tracking.address import Tracking, TrackingError, mask_passwords
 from mia_audit.tracking.history import adopt, download, search
+from mia_audit.tracking.live import LiveRun
 from mia_audit.tracking.provenance import environment, git_sha
 from mia_audit.tracking.run import DatasetInput, RunLink, log_run
 from mia_audit.tracking.setup import Ready, check, prepare
@@ -12,6 +13,7 @@ from mia_audit.tracking.tables import read_table, table_json
 
 __all__ = [
     "DatasetInput",
+    "LiveRun",
     "Ready",
     "RunLink",
     "Tracking",

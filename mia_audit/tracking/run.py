@@ -69,6 +69,7 @@ def log_run(
     store_url: str = "",
     parent_run_id: str | None = None,
     started: float | None = None,
+    run_id: str = "",
 ) -> RunLink:
     """Log one finished run and return where to see it.
 
@@ -77,12 +78,12 @@ def log_run(
     `.npy` path. The tag `mlflow.note.content` is the description on the run's page; `started`
     (seconds, `time.time()`) makes MLflow's duration that of the audit. Non-finite metrics are left
     out. Raises ValueError for a metric name MLflow refuses, TrackingError when
-    MLflow fails, after marking the run FAILED.
+    MLflow fails, after marking the run FAILED. `run_id` is that of a `LiveRun` to be finished.
     """
     tables = tables or {}
     found = points(metrics, step_metrics or {})
     labels = {**_given_tags(tables, parent_run_id), **(tags or {})}
-    with _open_run(tracking, name, labels, started) as (client, link):
+    with _open_run(tracking, name, labels, started, run_id) as (client, link):
         _log_values(client, link.run_id, found, flat_params(params))
         if dataset is not None:
             _log_dataset(client, link.run_id, dataset)
@@ -94,18 +95,21 @@ def log_run(
 
 @contextmanager
 def _open_run(
-    tracking: Tracking, name: str, tags: Mapping[str, str], started: float | None
+    tracking: Tracking, name: str, tags: Mapping[str, str], started: float | None, run_id: str
 ) -> Iterator[tuple["MlflowClient", RunLink]]:
-    """A run that ends FINISHED, KILLED or FAILED: none is left running."""
-    run_id = ""
+    """A run, new or that of the id, which ends FINISHED, KILLED or FAILED: none is left running."""
     client = None
     try:
         ready = prepare(tracking)
         client = open_client(tracking)
         texts = {key: shorten(text(value), TAG_LENGTH) for key, value in tags.items()}
-        begun = int(1000 * (started or time.time()))
-        run = client.create_run(ready.experiment_id, begun, tags=texts, run_name=name)
-        run_id = run.info.run_id
+        if run_id:
+            for key, value in texts.items():
+                client.set_tag(run_id, key, value)
+        else:
+            begun = int(1000 * (started or time.time()))
+            run = client.create_run(ready.experiment_id, begun, tags=texts, run_name=name)
+            run_id = run.info.run_id
         url = page_url(tracking, ready.experiment_id, run_id)
         yield client, RunLink(run_id, ready.experiment_id, url, serve_command(tracking))
         client.set_terminated(run_id, "FINISHED")
