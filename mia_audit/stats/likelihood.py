@@ -1,5 +1,7 @@
 """The kernel of online LiRA: a block's log-likelihood ratios in few passes over memory."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mia_audit.stats.blocks import VARIANCE_FLOOR, Block, ClassSums, rows
@@ -19,45 +21,71 @@ def write_log_likelihood_ratio(block: Block, out: np.ndarray) -> None:
     ½·(log(var_out/var_in) + z_out² − z_in²), leave-one-out, with one logarithm an entry. The
     variances come divided by f² for the class an entry is of, which the last terms make good.
     """
-    stretch_in, stretch_out = (2 * np.log(_stretch(s)) for s in (block.sums_in, block.sums_out))
+    classes = [_Rows.of(sums) for sums in (block.sums_in, block.sums_out)]
+    stretch_in, stretch_out = (2 * np.log(rows_of.stretch) for rows_of in classes)
+    stretch_both = stretch_in + stretch_out
+    memory = None
     for part in rows(*block.centred.shape):
         scores = block.centred[part]
-        own = block.members[part].astype(np.float64)
-        z_in, var_in = _left_out(scores, own, block.sums_in)
+        if memory is None or memory.shape[1] != len(scores):
+            memory = np.empty((5, *scores.shape))  # reused: new arrays cost as much as the sums
+        own, ratio, var_out, z_in, var_in = memory
+        np.copyto(own, block.members[part])
+        _left_out(scores, own, classes[0], z_in, var_in)
         np.subtract(1.0, own, out=own)
-        ratio, var_out = _left_out(scores, own, block.sums_out)
+        _left_out(scores, own, classes[1], ratio, var_out)
         ratio -= z_in
         var_out /= var_in
         ratio += np.log(var_out, out=var_out)
-        own *= stretch_out + stretch_in
+        own *= stretch_both
         own -= stretch_in
         ratio += own
-        ratio *= 0.5
+        np.multiply(ratio, 0.5, out=ratio)
         out[part] = ratio
 
 
-def _stretch(sums: ClassSums) -> np.ndarray:
-    """f = n/(n−1): how much further an entry is from its class's mean once it is left out."""
-    return sums.count / (sums.count - 1)
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Of one class, what an entry's z² and variance are made of, [w] each.
+
+    With q the squared deviation from the full mean an own entry has the variance (SS − q·f)/(n−2)
+    and z² = q·f²/variance, the others SS/(n−1) and q/variance; f = n/(n−1) is by how much an entry
+    is further from its class's mean once it is left out. The variance of own entries is taken over
+    f², so that z² is q over it in both cases: plain + own·(shift + slope·q).
+    """
+
+    mean: np.ndarray
+    stretch: np.ndarray
+    plain: np.ndarray
+    shift: np.ndarray
+    slope: np.ndarray
+    floor: np.ndarray
+
+    @classmethod
+    def of(cls, sums: ClassSums) -> "_Rows":
+        stretch, freedom, plain = sums.count / (sums.count - 1), sums.count - 2, sums.variance()
+        return cls(
+            mean=sums.mean,
+            stretch=stretch,
+            plain=plain,
+            shift=sums.squares / (freedom * stretch**2) - plain,
+            slope=-1 / (freedom * stretch),
+            floor=VARIANCE_FLOOR / stretch**2,
+        )
 
 
 def _left_out(
-    scores: np.ndarray, own: np.ndarray, sums: ClassSums
-) -> tuple[np.ndarray, np.ndarray]:
-    """z² and variance of entries under one class, `own` 1.0 for those that leave themselves out.
-
-    With q the squared deviation from the full mean an own entry has the variance (SS − q·f)/(n−2)
-    and z² = q·f²/variance, the others SS/(n−1) and q/variance. The variance of own entries is
-    returned over f², so that z² is q over it in both cases, and built as that of the others plus
-    own times the difference: a choice an entry would be slow.
+    scores: np.ndarray, own: np.ndarray, of: _Rows, square: np.ndarray, variance: np.ndarray
+) -> None:
+    """z² into `square`, variance into `variance`, of entries under one class; `own` is 1.0 for
+    those that leave themselves out. (A choice an entry would be slow.)
     """
-    freedom, stretch, plain = sums.count - 2, _stretch(sums), sums.variance()
-    square = scores - sums.mean
+    np.subtract(scores, of.mean, out=square)
     np.square(square, out=square)
-    variance = square * (-1 / (freedom * stretch))
-    variance += sums.squares / (freedom * stretch**2) - plain
+    np.multiply(square, of.slope, out=variance)
+    variance += of.shift
     variance *= own
-    variance += plain
-    np.maximum(variance, VARIANCE_FLOOR / stretch**2, out=variance)
+    variance += of.plain
+    if variance.min() < VARIANCE_FLOOR:
+        np.maximum(variance, of.floor, out=variance)
     square /= variance
-    return square, variance
