@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,20 @@ def _start_or_join(**settings: Any) -> None:
                     f"Ray did not start in {_STARTS} tries of 30 seconds: this machine is too busy;"
                     " run the same command again, or set fewer cluster.num_cpus."
                 ) from error
-        ray.shutdown()
+        _end_own_ray()
+
+
+def _end_own_ray() -> None:
+    """End what a start that failed has left running, which Ray itself forgets until we exit.
+
+    Children of this process alone, where /proc names them.
+    """
+    for listing in Path("/proc/self/task").glob("*/children"):
+        for pid in map(int, listing.read_text().split()):
+            with suppress(FileNotFoundError, ProcessLookupError, ChildProcessError):
+                if b"/ray/" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
 
 
 def _settings(cluster: Cluster) -> dict[str, str]:
