@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from mia_audit.attacks import BASE, RMIA, CalibratedLoss, LiRA, LiRAOffline, Loss
+from mia_audit.cluster import Cluster
 from mia_audit.data import Adult, CreditDefault, GermanCredit, Table
 from mia_audit.defences.adversarial_regularisation import AdversarialRegularisation
 from mia_audit.defences.bagging import Bagging
@@ -39,7 +40,6 @@ from mia_audit.models.tabpfn import TabPFN
 from mia_audit.noise import NoiseSource, TwoFrames, TwoSeeds
 from mia_audit.simulate.settings import SimulateConfig
 from mia_audit.stats.member_share import NoScaling, ShareEstimator, Storey, Subtraction
-from mia_audit.sweep import Cluster
 from mia_audit.tracking import Tracking
 
 GROUPS: dict[str, dict[str, type]] = {
