@@ -109,6 +109,7 @@ def leave_at_first_shard(relay: Relay, started: threading.Event, seconds: float 
         relay.come_back()
 
 
+@pytest.mark.slow
 def test_a_server_that_comes_back_in_time_is_waited_for(server: Relay) -> None:
     started = threading.Event()
     thread = threading.Thread(target=leave_at_first_shard, args=(server, started, 8.0))
@@ -120,6 +121,7 @@ def test_a_server_that_comes_back_in_time_is_waited_for(server: Relay) -> None:
     np.testing.assert_array_equal(matrix.scores, undisturbed(QUICK))
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_away_is_one_sentence_and_the_next_run_goes_on(
     server: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
