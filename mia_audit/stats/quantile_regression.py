@@ -106,7 +106,7 @@ def cross_fitted(tail: Tail, level: float) -> Floats:
     start = np.zeros(tail.design.shape[1])
     order = np.argsort(tail.values)[::-1]
     above = np.cumsum(tail.weight[order]) / tail.total.sum()
-    start[0] = tail.values[order[min(np.searchsorted(above, level), len(order) - 1)]]
+    start[0] = tail.values[order[min(int(np.searchsorted(above, level)), len(order) - 1)]]
     everything = np.full(len(tail.total), True)
     start = _fit(tail, level, everything, start)
     folds = np.arange(len(tail.total))

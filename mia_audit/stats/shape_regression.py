@@ -37,11 +37,11 @@ class ShapeRegression:
         margin = np.full(self.z.shape, -np.inf)
         margin[np.isnan(self.z)] = np.nan
         z, found, flat = self.z.ravel(), margin.ravel(), self._flat
-        weights = self.weights(level)
+        weights, width = self.weights(level), self.z.shape[1]
         candidates = np.flatnonzero(z >= self.floor(level))
         for start in range(0, len(candidates), BLOCK_ENTRIES):
             at = candidates[start : start + BLOCK_ENTRIES]
-            surface = self.basis.surface(flat[:, at], weights[:, self.fold[at % margin.shape[1]]])
+            surface = self.basis.surface(flat[:, at], weights[:, self.fold[at % width]])
             found[at] = z[at] - surface
         return margin
 
@@ -87,7 +87,7 @@ class ShapeRegression:
         return fold
 
     @property
-    def _flat(self) -> NDArray[np.float32]:
+    def _flat(self) -> NDArray:
         return self.covariates.reshape(len(self.covariates), -1)
 
     def _split(self, level: float) -> int:
@@ -114,7 +114,7 @@ class ShapeRegression:
             weight[:size],
             fold[:size],
             below,
-            np.bincount(fold, weight, minlength=FOLDS),
+            np.bincount(fold, weight, minlength=FOLDS).astype(np.float64),
         )
 
 
