@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_PATIENCE, _TRIES = 150.0, 4  # seconds a node is given to come up, and how often
+_PATIENCE, _TRIES = 40.0, 8  # seconds a node is given to come up, and how often
 
 
 def free_port() -> int:

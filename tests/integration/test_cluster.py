@@ -28,10 +28,21 @@ SMALL = ["num_models=24", "num_records=200", "model.epochs=2", "cluster.models_p
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayNodes]:
     """A head and one more node, a CPU each, with token authentication."""
-    cluster = RayNodes(tmp_path_factory.mktemp("nodes"), dashboard=True)
+    cluster = RayNodes(tmp_path_factory.mktemp("nodes"))
     try:
         cluster.start_head()
         cluster.add()
+        yield cluster
+    finally:
+        cluster.end()
+
+
+@pytest.fixture
+def job_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayNodes]:
+    """A head alone, which takes jobs."""
+    cluster = RayNodes(tmp_path_factory.mktemp("head"), dashboard=True)
+    try:
+        cluster.start_head()
         yield cluster
     finally:
         cluster.end()
@@ -98,13 +109,14 @@ def test_a_node_is_killed_during_a_sweep_on_three(nodes: RayNodes, folder: Path)
     np.testing.assert_array_equal(scores, undisturbed(plan))
 
 
-def test_a_submitted_job_audits(nodes: RayNodes, folder: Path) -> None:
+def test_a_submitted_job_audits(job_server: RayNodes, folder: Path) -> None:
     """As the README says it, but for the working directory: nothing is to be uploaded here."""
     ray = str(Path(sys.executable).with_name("ray"))
     entry = f"cd {folder} && {sys.executable} -m jobs.audit cluster=address {' '.join(SMALL)}"
     done = subprocess.run(
-        [ray, "job", "submit", "--address", nodes.job_server, "--", "bash", "-c", entry],
-        cwd=folder, env=nodes.environment, text=True, capture_output=True, timeout=300, check=False,
+        [ray, "job", "submit", "--address", job_server.job_server, "--", "bash", "-c", entry],
+        cwd=folder, env=job_server.environment, text=True, capture_output=True, timeout=300,
+        check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "24 to train" in done.stdout

@@ -19,6 +19,7 @@ from tests.integration.mlflow_server import MlflowServer
 pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "s3cretpw"
 SMALL = [
     "num_models=32", "num_records=400", "model.epochs=30",
     "cluster.num_cpus=1", "cluster.models_per_shard=8", "cluster.max_pending=0",
@@ -79,11 +80,15 @@ def test_a_server_lost_during_training_gets_its_run_from_the_next(
     assert {"report.html", "scores", "operating_points.json", "config.yaml"} <= names
 
 
-def test_progress_is_on_the_page_and_each_shard_in_the_log(
+def test_progress_is_on_the_page_each_shard_in_the_log_and_no_password_anywhere(
     server: MlflowServer, tmp_path: Path
 ) -> None:
-    status, _, err = finish(start(tmp_path, server.uri))
+    uri = server.uri.replace("http://", f"http://ann:{PASSWORD}@")
+    status, out, err = finish(start(tmp_path, uri, f"store=file://{tmp_path}/s?token={PASSWORD}"))
     assert status == 0, err
+    assert PASSWORD not in out + err
+    for path in [*tmp_path.rglob("*"), *server.folder.rglob("*")]:
+        assert path.is_dir() or PASSWORD.encode() not in path.read_bytes(), path
     (run,) = runs(server)
     assert run.info.status == "FINISHED"
     client = MlflowClient(server.uri)
