@@ -98,6 +98,6 @@ def test_a_local_ray_has_its_token_on_and_shows_no_page() -> None:
     environment = {key: value for key, value in os.environ.items() if key != "RAY_AUTH_MODE"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, cwd=ROOT,
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
     assert done.stdout.splitlines() == ["token", "''"]
