@@ -3,6 +3,7 @@
 from mia_audit.stats.attacks import calibrated_loss, lira, lira_offline, lira_target
 from mia_audit.stats.conformal import conformal_p_values
 from mia_audit.stats.design import draw_members, model_seeds
+from mia_audit.stats.differences import Difference, tpr_differences
 from mia_audit.stats.evaluation import Evaluation, evaluate
 from mia_audit.stats.false_discovery import false_discovery_bounds
 from mia_audit.stats.finite_population import (
@@ -12,12 +13,18 @@ from mia_audit.stats.finite_population import (
     noise_share_of_seeds,
     population_tpr,
 )
+from mia_audit.stats.knockoffs import (
+    KnockoffSelection,
+    knockoff_statistics,
+    select_with_knockoffs,
+)
 from mia_audit.stats.member_share import JackknifeBeta, Moment, NoScaling, Storey, Subtraction
 from mia_audit.stats.moments import Moments, leave_one_out_moments
 from mia_audit.stats.normality import Normality
 from mia_audit.stats.num_models import num_models_needed
 from mia_audit.stats.operating_points import OperatingPoint
 from mia_audit.stats.pooled_epsilon import pooled_epsilon_lower_bound
+from mia_audit.stats.population import NoiseEstimate, population_points
 from mia_audit.stats.privacy_bounds import (
     clopper_pearson,
     epsilon_lower_bound,
@@ -33,6 +40,14 @@ from mia_audit.stats.scores import (
 )
 from mia_audit.stats.selection import Selection, select_members
 from mia_audit.stats.shapes import shape_covariates
+from mia_audit.stats.signals import (
+    min_k,
+    min_k_plus_plus,
+    modified_entropy,
+    perplexity,
+    renyi_k,
+    zlib_ratio,
+)
 from mia_audit.stats.standardisation import standardise
 from mia_audit.stats.thresholds import (
     Conditional,
@@ -45,13 +60,16 @@ from mia_audit.stats.thresholds import (
 
 __all__ = [
     "Conditional",
+    "Difference",
     "Empirical",
     "Evaluation",
     "ExactStudentT",
     "JackknifeBeta",
+    "KnockoffSelection",
     "Moment",
     "Moments",
     "NoScaling",
+    "NoiseEstimate",
     "Normal",
     "Normality",
     "OperatingPoint",
@@ -72,6 +90,7 @@ __all__ = [
     "false_discovery_bounds",
     "finite_population_factor",
     "gdp_epsilon",
+    "knockoff_statistics",
     "leave_one_out_moments",
     "lira",
     "lira_offline",
@@ -79,16 +98,25 @@ __all__ = [
     "log_confidence",
     "logit_confidence",
     "logit_confidence_from_probabilities",
+    "min_k",
+    "min_k_plus_plus",
     "model_seeds",
+    "modified_entropy",
     "mu_lower_bound",
     "noise_share_of_frames",
     "noise_share_of_seeds",
     "num_models_needed",
+    "perplexity",
     "pooled_epsilon_lower_bound",
+    "population_points",
     "population_tpr",
+    "renyi_k",
     "rmia",
     "roc_curve",
     "select_members",
+    "select_with_knockoffs",
     "shape_covariates",
     "standardise",
+    "tpr_differences",
+    "zlib_ratio",
 ]
