@@ -41,7 +41,7 @@ def _draw(axes: Any, rates: list[MethodRate], field: str) -> None:
     values = [getattr(rate, field) for rate in rates]
     error = [getattr(rate, f"{field}_tolerance") for rate in rates]
     line = (0, (2, 2)) if rates[0].method.endswith(ESTIMATED) else "-"
-    axes.plot(models, values, color=label.colour, label=label.short, marker=label.marker,
+    axes.plot(models, values, color=label.colour, label=label.title, marker=label.marker,
               markersize=3.5, linewidth=1.4, linestyle=line)  # fmt: skip
     axes.errorbar(models, values, yerr=error, fmt="none", ecolor=label.colour, elinewidth=0.8,
                   alpha=0.45)  # fmt: skip

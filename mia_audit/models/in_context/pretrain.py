@@ -65,7 +65,7 @@ def pretrain(steps: int, checkpoint: Path) -> None:
 
 def _optimisers(network: torch.nn.Module) -> list[tuple[torch.optim.Optimizer, float]]:
     """Each optimiser with its highest rate."""
-    hidden = network.muon_compatible_params()
+    hidden: set[torch.nn.Parameter] = network.muon_compatible_params()  # type: ignore[operator]
     rest = [p for p in network.parameters() if p not in hidden]
     muon = torch.optim.Muon(
         [p for p in network.parameters() if p in hidden],

@@ -126,8 +126,8 @@ def _log_odds(effects: Tensor, generator: torch.Generator) -> Tensor:
     mixture = torch.softmax(
         2 * _normal((tasks, 3), generator) + torch.tensor([2.0, 0.5, 0.0]), dim=1
     )
-    score = sum(mixture[:, [part]] * _standardised(values) for part, values in enumerate(parts))
-    score = _standardised(score)
+    shares = torch.stack([_standardised(values) for values in parts], dim=1)
+    score = _standardised((mixture[:, :, None] * shares).sum(1))
     sharpness = torch.exp(math.log(0.5) + math.log(12) * _uniform((tasks, 1), generator))
     share = 0.08 + 0.84 * _uniform((tasks, 1), generator)
     cut = torch.stack([row.quantile(q) for row, q in zip(score, share[:, 0], strict=True)])
