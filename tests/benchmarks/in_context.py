@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from mia_audit.data import Adult, CreditDefault, GermanCredit
+from mia_audit.data.codes import category_codes
 from mia_audit.data.pool import draw_pool
 from mia_audit.models.tabpfn import BUNDLED, TabPFN
 
@@ -33,10 +34,13 @@ def in_context(checkpoint: str) -> Callable[..., np.ndarray]:
     return scores
 
 
-def fitted(estimator) -> Callable[..., np.ndarray]:
+def fitted(estimator, encode=lambda dataset: dataset.X) -> Callable[..., np.ndarray]:
+    """p(class 1) of every record by an estimator fitted to the context alone."""
+
     def scores(dataset, context: np.ndarray, seed: int) -> np.ndarray:
-        estimator.fit(dataset.X[context], dataset.y[context])
-        return estimator.predict_proba(dataset.X)[:, 1]
+        X = encode(dataset)
+        estimator.fit(X[context], dataset.y[context])
+        return estimator.predict_proba(X)[:, 1]
 
     return scores
 
@@ -45,8 +49,9 @@ def main(rounds: int, checkpoint: str) -> None:
     warnings.simplefilter("ignore")
     models = {
         "in context": in_context(checkpoint),
-        "logistic regression": fitted(LogisticRegression(max_iter=2000)),
-        "gradient boosting": fitted(HistGradientBoostingClassifier(random_state=0)),
+        "logistic, codes": fitted(LogisticRegression(max_iter=2000), category_codes),
+        "logistic, one-hot": fitted(LogisticRegression(max_iter=2000)),
+        "boosting, one-hot": fitted(HistGradientBoostingClassifier(random_state=0)),
     }
     table = Table("AUC", *models)
     for noun in (Adult, CreditDefault, GermanCredit):
@@ -64,7 +69,7 @@ def main(rounds: int, checkpoint: str) -> None:
             whole.name,
             *(f"{np.mean(a):.3f} ± {np.std(a) / np.sqrt(rounds):.3f}" for a in auc.values()),
         )
-    Console().print(table)
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

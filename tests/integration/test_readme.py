@@ -37,7 +37,7 @@ def small(command: str) -> list[str]:
         tiny = ["finite_population.repeats=5", "finite_population.num_models=64"]
         return [sys.executable, *words[1:], *tiny]
     added = {"num_records": str(NUM_RECORDS), "num_models": "16", "cluster.num_cpus": "2"}
-    if "model" not in given:
+    if "model" not in given and "tabpfn" not in command:
         added["model.epochs"] = "2"
     if "scores" in given:
         added = {}
