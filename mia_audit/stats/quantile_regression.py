@@ -20,11 +20,14 @@ RIDGE = 1e-6
 NEWTON_STEPS = 40
 TOLERANCE = 0.01  # of a weight, in units of the score
 KINKS = 3  # at the quartiles of a covariate
+REACH = 8.0  # a covariate counts no further than this many quartile widths from its median
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """K covariates in units of their quartiles, cut off in the tails; arrays [K].
+    """K covariates in units of their quartile widths, cut off in the tails; arrays [K].
+
+    One that hardly varies between its quartiles is cut off at its median: it says nothing.
 
     Columns: 1; for each covariate x, x² and what it exceeds each quartile by; products of pairs.
     """
@@ -39,8 +42,12 @@ class Basis:
     def of(cls, covariates: NDArray) -> "Basis":
         """From the covariates [K, n] of the entries to fit."""
         marks = np.quantile(covariates.astype(np.float64), [0.005, 0.25, 0.5, 0.75, 0.995], axis=1)
-        centre, width = marks[2], np.maximum(marks[3] - marks[1], 1e-12)
-        low, *kinks, high = (marks - centre) / width
+        centre, width = marks[2], marks[3] - marks[1]
+        still = width <= 1e-6 * np.maximum(np.abs(centre), 1)
+        width[still] = 1
+        # A few records without any spread would else reach a million widths, squared in a column.
+        units = np.where(still, 0, np.clip((marks - centre) / width, -REACH, REACH))
+        low, *kinks, high = units
         return cls(low, high, centre, width, np.stack(kinks, axis=1))
 
     @property
@@ -121,7 +128,7 @@ def _fit(tail: Tail, level: float, kept: NDArray[np.bool_], start: Floats) -> Fl
     at, found = start, _smoothed_loss(tail, level, weight, below, start)
     for _ in range(NEWTON_STEPS):
         loss, slope, curvature = found
-        step = np.linalg.solve(curvature, slope)
+        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]  # columns may depend on each other
         share = 1.0
         found = _smoothed_loss(tail, level, weight, below, at - step)
         while found[0] > loss and share > 1e-4:

@@ -10,25 +10,31 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mia_audit.stats.blocks import VARIANCE_FLOOR
 from mia_audit.stats.quantile_regression import Basis, Tail, cross_fitted
 
 FOLDS = 4
 NEAR_SHARE = 8  # times the level: how much of the upper tail is fitted entry by entry
 MOST_NEAR, MOST_BELOW, MOST_MARKED = 30_000, 10_000, 30_000  # entries taken of more
 FEWEST_ABOVE = 10  # expected entries above the quantile for each column, else no regression
+FEWEST_RECORDS = 8  # else some fold is fitted on next to nothing
 BLOCK_ENTRIES = 1 << 16
 
 
 @dataclass(eq=False)
 class ShapeRegression:
-    """Quantiles of `z` [M, N] over the entries of `outside`, given `covariates` [K, M, N]."""
+    """Quantiles of `z` [M, N] over the entries of `outside`, given `covariates` [K, M, N].
+
+    The second covariate is log σ². Entries whose shadows do not differ have no shape: they are
+    left out of the regression and judged by the quantile of all scores.
+    """
 
     z: NDArray
     covariates: NDArray[np.float32]
     outside: NDArray[np.bool_]
 
     def margin(self, level: float) -> NDArray:
-        """z less the upper `level` quantile of its record's shape, [M, N]; −∞ below the `floor`.
+        """z less the upper `level` quantile of its record's shape, [M, N]; −∞ up to the `floor`.
 
         z itself where there are too few scores to fit to.
         """
@@ -38,11 +44,16 @@ class ShapeRegression:
         margin[np.isnan(self.z)] = np.nan
         z, found, flat = self.z.ravel(), margin.ravel(), self._flat
         weights, width = self.weights(level), self.z.shape[1]
-        candidates = np.flatnonzero(z >= self.floor(level))
+        # Scores that tie would be accused for their shape alone: not at the floor itself, and not
+        # at or below the mean of their own out scores where a rare quantile is asked for.
+        least = max(self.floor(level), 0.0) if level < 0.5 else self.floor(level)
+        candidates = np.flatnonzero((z > least) & ~self.shapeless.ravel())
         for start in range(0, len(candidates), BLOCK_ENTRIES):
             at = candidates[start : start + BLOCK_ENTRIES]
             surface = self.basis.surface(flat[:, at], weights[:, self.fold[at % width]])
             found[at] = z[at] - surface
+        plain = np.quantile(self.z[self.outside], 1 - level)
+        margin[self.shapeless] = self.z[self.shapeless] - plain
         return margin
 
     def quantile(self, covariates: NDArray[np.float32], level: float) -> NDArray[np.float32]:
@@ -60,12 +71,19 @@ class ShapeRegression:
     def is_rich(self, level: float) -> bool:
         """Whether enough scores are expected above the quantile for a regression."""
         size = len(self.ranked)
-        return size > 0 and level * size >= FEWEST_ABOVE * self.basis.num_columns
+        if size == 0 or self.z.shape[1] < FEWEST_RECORDS:
+            return False
+        return level * size >= FEWEST_ABOVE * self.basis.num_columns
+
+    @cached_property
+    def shapeless(self) -> NDArray[np.bool_]:
+        """[M, N] where the out shadows of an entry do not differ."""
+        return self.covariates[1] <= np.log(2 * VARIANCE_FLOOR)
 
     @cached_property
     def ranked(self) -> NDArray[np.int64]:
-        """Flat positions of the out entries, by ascending z."""
-        position = np.flatnonzero(self.outside)
+        """Flat positions of the out entries that have a shape, by ascending z."""
+        position = np.flatnonzero(self.outside & ~self.shapeless)
         return position[np.argsort(self.z.ravel()[position])]
 
     @cached_property

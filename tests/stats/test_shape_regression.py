@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from mia_audit.stats import Empirical, Regression, shape_covariates, standardise
+from mia_audit.stats import Empirical, Regression, evaluate, shape_covariates, standardise
 from mia_audit.stats.quantile_regression import BANDWIDTH, RIDGE, Basis, Tail, cross_fitted
 from mia_audit.stats.shape_regression import FOLDS, ShapeRegression, thinned
 from tests.benchmarks.cutoff_worlds import draw_world
@@ -169,3 +169,50 @@ def test_margins_need_a_level_with_enough_scores() -> None:
     assert found.is_rich(0.1)
     assert not found.is_rich(0.001)
     assert found.margin(0.001) is z
+
+
+def planted(num_models: int, num_records: int) -> tuple[np.ndarray, np.ndarray]:
+    """Heterogeneous normal records with a shift of 0.8 for members."""
+    rng = np.random.default_rng(0)
+    members = rng.random((num_models, num_records)) < 0.5
+    spread = np.exp(0.4 * rng.standard_normal(num_records))
+    return rng.standard_normal(members.shape) * spread + 0.8 * members, members
+
+
+def both_rates(scores: np.ndarray, members: np.ndarray, alpha: float) -> list[tuple[float, float]]:
+    """(TPR, FPR) of the empirical and of the regression rule."""
+    found = evaluate(scores.astype(np.float32), members, alphas=(alpha,))
+    points = [found.point(method, alpha) for method in ("post_empirical", "post_regression")]
+    return [(point.tpr, point.fpr) for point in points]
+
+
+@pytest.mark.parametrize("constant", [3, 10, 200])
+@pytest.mark.parametrize("alpha", [0.1, 0.01])
+def test_records_without_spread_do_the_others_no_harm(constant: int, alpha: float) -> None:
+    scores, members = planted(128, 1000)
+    scores[:, :constant] = 27.6
+    empirical, regression = both_rates(scores, members, alpha)
+    assert regression[0] > 0.95 * empirical[0]
+    assert regression[1] <= alpha
+
+
+def test_scores_that_tie_are_accused_of_nothing() -> None:
+    rng = np.random.default_rng(1)
+    members = rng.random((64, 400)) < 0.5
+    own = np.broadcast_to(rng.standard_normal(400), members.shape)
+    for scores in (np.full(members.shape, 3.0), own):
+        assert both_rates(scores, members, 0.1)[1] == (0, 0)
+    members = rng.random((128, 1000)) < 0.5
+    rare = (rng.random(members.shape) < rng.uniform(0, 0.01, 1000)).astype(float)
+    for alpha in (0.1, 0.01):
+        # No rule can accuse more than the few scores that stand out.
+        assert both_rates(rare, members, alpha)[1][1] <= (rare[~members]).mean()
+
+
+@pytest.mark.parametrize("num_records", [1, 5])
+def test_few_records_are_judged_as_by_the_empirical_rule(num_records: int) -> None:
+    rng = np.random.default_rng(2)
+    members = rng.random((1024, num_records)) < 0.5
+    scores = rng.standard_normal(members.shape)
+    empirical, regression = both_rates(scores, members, 0.5)
+    assert regression == empirical
