@@ -71,7 +71,8 @@ class TwoFrames:
         """Plans on a small frame (part of the pool) and on a large one that contains it.
 
         Training sets have the sweep's size N; the frames have N/0.8 and N/0.1 records, or as many
-        as there are. Raises ValueError when the table is too small for two frames.
+        as there are. Raises ValueError when the table is too small for two frames, or a frame
+        would leave fewer than two records out (`finite_population_factor`).
         """
         pool, num_train = plan.dataset, plan.num_train
         large = draw_pool(
@@ -82,11 +83,15 @@ class TwoFrames:
         )
         shared = np.flatnonzero(np.isin(pool.rows, large.rows))
         size = round(num_train / SMALL)
-        if size > len(shared) or large.num_records < LEAST_RATIO * size:
+        too_few = size > len(shared) or large.num_records < LEAST_RATIO * size
+        too_small = size < num_train + 2
+        if too_few or too_small:
+            size = max(size, num_train + 2)
             raise ValueError(
                 f"population.noise=frames: training sets of {num_train:,} need frames of {size:,} "
-                f"records of the pool and of at least {round(LEAST_RATIO * size):,}; use a smaller "
-                "num_records or fraction, or population.noise=seeds."
+                f"records of the pool and of at least {round(LEAST_RATIO * size):,}; use a "
+                f"{'larger' if too_small else 'smaller'} num_records or fraction, or "
+                "population.noise=seeds."
             )
         rng = np.random.default_rng([origin.seed, FRAME_STREAM])
         small = pool.take(np.sort(rng.permutation(shared)[:size]))

@@ -60,6 +60,21 @@ def test_a_small_table_is_its_own_large_frame_and_a_smaller_one_is_refused() -> 
         TwoFrames(9).plans(planned(origin, 80, fraction=0.7), origin)
 
 
+def test_training_sets_that_leave_the_small_frame_no_records_are_refused() -> None:
+    """The correction needs num_train + 2 records; 5/4 of 4 is 5, of 6 it is 8."""
+    origin = origin_of(900)
+    for num_records, size in ((20, 2), (40, 4)):
+        plan = planned(origin, num_records, fraction=0.1, design="fixed_size")
+        assert plan.num_train == size
+        with pytest.raises(
+            ValueError, match=rf"sets of {size} need frames of {size + 2} .* larger"
+        ):
+            TwoFrames(9).plans(plan, origin)
+    plan = planned(origin, 60, fraction=0.1, design="fixed_size")
+    small, _ = TwoFrames(9).plans(plan, origin)
+    assert small.dataset.num_records == 8
+
+
 def matrix_of(scores: np.ndarray, members: np.ndarray, rows: np.ndarray) -> ScoreMatrix:
     unknown = np.full(len(scores), np.nan, dtype=np.float32)
     return ScoreMatrix(scores.astype(np.float32), members, rows, unknown, unknown)
