@@ -13,7 +13,7 @@ from mia_audit.identify.direction import direction_statement
 from mia_audit.identify.reading import Records
 from mia_audit.identify.selecting import CONFIDENCE, Identified
 from mia_audit.identify.settings import Estimator, IdentifyConfig, is_higher_member
-from mia_audit.report.words import level, percent
+from mia_audit.report.words import level, percent, percent_up
 
 _READABLE_WIDTH = 100
 
@@ -63,7 +63,7 @@ def headline(result: Identified) -> str:
 
 def smallest_level(result: Identified) -> str:
     """The level below which these data select nothing, as a sentence."""
-    smallest = percent(result.selection.smallest_alpha, 2)
+    smallest = percent_up(result.selection.smallest_alpha, 2)
     return f"The smallest false-discovery rate at which anything would be selected is {smallest}."
 
 
@@ -96,7 +96,7 @@ def _facts(result: Identified, config: IdentifyConfig) -> Iterator[tuple[str, st
     selection = result.selection
     yield "Training data", share_of_training_data(result, config.estimator)
     if selection.smallest_alpha < 1:
-        smallest = f"{percent(selection.smallest_alpha, 2)}; below it these data select nothing"
+        smallest = f"{percent_up(selection.smallest_alpha, 2)}; below it these data select nothing"
     else:
         smallest = "none: these data select nothing at any level"
     yield "Smallest level", smallest

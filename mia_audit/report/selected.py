@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mia_audit.report.sentences import named_line, selection_curve, selection_line
-from mia_audit.report.words import interval, percent
+from mia_audit.report.words import interval, percent, percent_up
 
 if TYPE_CHECKING:
     from mia_audit.audit import AuditResult
@@ -62,7 +62,7 @@ def _facts(named: "TargetSelection") -> list[tuple[str, str]]:
     chosen = named.selection
     smallest = "none: these data name no record at any level"
     if chosen.smallest_alpha <= 1:
-        smallest = f"{percent(chosen.smallest_alpha, 2)}; below it these data name no record"
+        smallest = f"{percent_up(chosen.smallest_alpha, 2)}; below it these data name no record"
     return [
         ("Calibrated on", f"{chosen.num_calibration:,} records known not to be members"),
         ("Candidates", f"{chosen.num_candidates:,}"),

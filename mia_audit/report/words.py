@@ -23,6 +23,13 @@ def percent(value: float, decimals: int | None = None) -> str:
     return f"{100 * value:.{shown}f}%"
 
 
+def percent_up(value: float, decimals: int) -> str:
+    """A share as a percentage, rounded up: the least level that does something still does it when
+    it is typed in again; a float's last digits do not count."""
+    scale = 10.0**decimals
+    return f"{math.ceil(100 * value * scale * (1 - 1e-13)) / scale:.{decimals}f}%"
+
+
 def interval(lower: float, upper: float, decimals: int | None = None) -> str:
     """'[2.9, 3.5]' in percent, or '–' when either end is missing."""
     if not (math.isfinite(lower) and math.isfinite(upper)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from mia_audit.identify.selecting import Identified, identify
 from mia_audit.identify.settings import Estimator, IdentifyConfig
 from mia_audit.identify.sources import read_sources
 from mia_audit.identify.written import write_selection
-from mia_audit.report.words import percent
+from mia_audit.report.words import percent_up
 from tests.identify.files import records, write, written
 
 
@@ -108,7 +109,22 @@ def test_nothing_selected_is_explained(tmp_path: Path) -> None:
     assert "are needed" in words
     smallest = run(written(tmp_path, alpha=0.0001)).selection.smallest_alpha
     said = "The smallest false-discovery rate at which anything would be selected is "
-    assert f"{said}{percent(smallest, 2)}." in words
+    assert f"{said}{percent_up(smallest, 2)}." in words
+
+
+@pytest.mark.parametrize("estimator", [Estimator.subtraction, Estimator.storey, Estimator.none])
+@pytest.mark.parametrize("size", [7, 30, 299])
+def test_the_smallest_level_printed_selects_when_it_is_given_back(
+    tmp_path: Path, estimator: Estimator, size: int
+) -> None:
+    found = records(size, prefix="c", members=size // 3, seed=size).assign(length=1)
+    candidates = str(write(tmp_path / "some.csv", found))
+    text = printed(tmp_path, alpha=0.0001, candidates=candidates, estimator=estimator)
+    (level,) = re.findall(r"Smallest level +([\d.]+)%", text)
+    given = written(tmp_path, alpha=float(level) / 100, candidates=candidates, estimator=estimator)
+    assert run(given).selection.indices.size > 0
+    given.alpha -= 1e-4
+    assert run(given).selection.indices.size == 0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mia_audit.report.words import decimals_at, duration, interval, level, percent
+from mia_audit.report.words import decimals_at, duration, interval, level, percent, percent_up
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,14 @@ from mia_audit.report.words import decimals_at, duration, interval, level, perce
 )
 def test_percent_has_two_significant_digits(value: float, text: str) -> None:
     assert percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.10702, "10.71%"), (0.107, "10.70%"), (0.29, "29.00%"), (1e-7, "0.01%"), (0.0, "0.00%")],
+)
+def test_a_least_level_is_rounded_up(value: float, text: str) -> None:
+    assert percent_up(value, 2) == text
 
 
 def test_levels_are_spoken_of_without_trailing_zeros() -> None:
