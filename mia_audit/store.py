@@ -170,29 +170,45 @@ class Store:
         )
 
     def entries(self) -> list[Entry]:
-        """The sweeps in this store, the latest used first."""
-        keys = [info.name for info in self._files.names("") if _KEY.fullmatch(info.name)]
-        return sorted((self._entry(key) for key in keys), key=lambda e: e.last_use, reverse=True)
+        """The sweeps in this store, the latest used first; what is not a sweep is passed over.
 
-    def remove(self, key: str) -> None:
-        """Delete a sweep. Raises ValueError when the store has no such key or a run trains it."""
+        Raises ValueError when the store is a file.
+        """
+        entries = [self._entry(key) for key in self._keys()]
+        return sorted(entries, key=lambda entry: entry.last_use, reverse=True)
+
+    def remove(self, key: str) -> Entry:
+        """Delete a sweep; what it was. Raises ValueError when the store has no such key or a run
+        trains it, and as `entries`."""
         folder = self._folder(key)
-        if not self._files.names(folder):
+        if key not in self._keys():
             raise ValueError(f"store={self.label}: there is no sweep with the key {key}.")
         if self.is_local and not is_free(self._files.path(folder)):
             raise ValueError(
                 f"store={self.label}: the sweep {key} is being trained now; end that run first."
             )
+        entry = self._entry(key)
         self._files.remove(folder, recursive=True)
+        return entry
+
+    def _keys(self) -> list[str]:
+        if self.folder is not None and not self.folder.is_dir():
+            raise ValueError(
+                f"store={self.label}: {self.folder} is a file; name the folder of a store."
+            )
+        infos = self._files.names("")
+        return [info.name for info in infos if info.is_folder and _KEY.fullmatch(info.name)]
 
     def _entry(self, key: str) -> Entry:
         infos = self._files.names(self._folder(key))
-        told = _told(self._files.get(f"{self._folder(key)}/plan.json") or b"")
+        is_told = any(info.name == "plan.json" and not info.is_folder for info in infos)
+        told = _told(self._files.get(f"{key}/plan.json") or b"") if is_told else {}
+        description, dataset = told.get("description"), told.get("dataset")
         held = {model for info in infos for model in shard_models(info.name) or ()}
         return Entry(
             key=key,
-            description=told.get("description", {}),
-            dataset=told.get("dataset", ""),
+            description=description if isinstance(description, dict) else {},
+            dataset=dataset if isinstance(dataset, str) else "",
             num_models=len(held),
             size=sum(info.size for info in infos),
             last_use=max((info.modified for info in infos), default=datetime.fromtimestamp(0, UTC)),
@@ -251,6 +267,6 @@ def _told(text: bytes) -> dict[str, Any]:
     """What plan.json says; nothing when it is damaged, which costs no scores."""
     try:
         told = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # nested too deep to be ours
         return {}
     return told if isinstance(told, dict) else {}

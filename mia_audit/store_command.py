@@ -45,12 +45,15 @@ def _read(arguments: list[str]) -> tuple[str, dict[str, str]]:
     if verb not in _VERBS:
         raise ValueError(f"{verb}: write list or remove first (see --help).")
     allowed = ("store", "key") if verb == "remove" else ("store",)
-    values = {"store": "./mia_store"}
+    given: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if key not in allowed or not equals:
             raise ValueError(f"{pair}: {verb} takes {' and '.join(f'{k}=…' for k in allowed)}.")
-        values[key] = value
+        if key in given:
+            raise ValueError(f"{pair}: {key} is given twice; write it once.")
+        given[key] = value
+    values = {"store": "./mia_store"} | given
     if verb == "remove" and "key" not in values:
         raise ValueError("remove needs key=KEY; list shows the keys.")
     return verb, values
@@ -67,9 +70,8 @@ def _list(store: Store) -> None:
 
 
 def _remove(store: Store, key: str) -> None:
-    found = [entry for entry in store.entries() if entry.key == key]
-    store.remove(key)
-    print(f"removed {key} from {store.label}" + "".join(f" ({_size(entry)})" for entry in found))
+    entry = store.remove(key)
+    print(f"removed {key} from {store.label} ({_size(entry)})")
 
 
 def _size(entry: Entry) -> str:
@@ -78,17 +80,17 @@ def _size(entry: Entry) -> str:
 
 def _config(entry: Entry) -> str:
     """What the key stands for, in one line; plan.json may come from anywhere."""
-    told = entry.description if isinstance(entry.description, dict) else {}
+    told = entry.description
     nouns = [_noun(told.get(kind)) for kind in ("model", "defence")]
     left_out = ("data", "model", "defence", "scores_version")
     rest = [f"{key}={value}" for key, value in told.items() if key not in left_out]
-    text = one_line(", ".join([entry.dataset or "unknown", *nouns, *rest]))
+    text = one_line(", ".join([entry.dataset or "?", *nouns, *rest]))
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _noun(settings: Any) -> str:
     """A model or a defence as name(key=value, …)."""
     if not isinstance(settings, dict):
-        return "unknown"
+        return "?"
     inside = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "name")
     return f"{settings.get('name')}({inside})" if inside else str(settings.get("name"))

@@ -39,6 +39,7 @@ class FileInfo:
     name: str
     size: int
     modified: datetime
+    is_folder: bool
 
 
 class StoreFiles:
@@ -90,7 +91,12 @@ class StoreFiles:
         except FileNotFoundError:
             return []
         found = [
-            FileInfo(info["name"].rsplit("/", 1)[-1], info["size"] or 0, _modified(info))
+            FileInfo(
+                info["name"].rsplit("/", 1)[-1],
+                info["size"] or 0,
+                _modified(info),
+                _is_folder(info),
+            )
             for info in infos
         ]
         return sorted(found, key=lambda info: info.name)
@@ -208,6 +214,11 @@ def _modified(info: dict[str, Any]) -> datetime:
     """Time of last change: file systems name it differently and give seconds or a datetime."""
     when = info.get("mtime") or info.get("LastModified") or info.get("created") or _NEVER
     return when if isinstance(when, datetime) else datetime.fromtimestamp(when, UTC)
+
+
+def _is_folder(info: dict[str, Any]) -> bool:
+    """A local link is neither file nor folder to fsspec; what it leads to counts."""
+    return info["type"] == "directory" or (bool(info.get("islink")) and Path(info["name"]).is_dir())
 
 
 def _reason(error: Exception) -> str:

@@ -55,6 +55,8 @@ def test_remove_deletes_one_key(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (["remove", "key=0123456789abcdef"], "there is no sweep with the key"),
         (["remove", "0123456789abcdef"], "remove takes store=… and key=…"),
         (["list", "key=0123456789abcdef"], "list takes store=…"),
+        (["list", "store=a", "store=b"], "store=b: store is given twice"),
+        (["remove", f"key={'a' * 16}", f"key={'b' * 16}"], "key is given twice; write it once"),
         (["list", "store="], "store is empty"),
         (["list", "store=nosuch://here"], "store=nosuch://here"),
     ],
@@ -78,7 +80,65 @@ def test_a_plan_file_from_elsewhere_writes_no_control_codes(
     hostile = {"dataset": "\x1b[31mred\x07\n", "description": {"model": 3, "seed": "\x9b2J"}}
     (tmp_path / key / "plan.json").write_text(json.dumps(hostile))
     assert run_store(["list", f"store={tmp_path}"]) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "  red? , unknown, unknown, seed=?2J"
+    assert capsys.readouterr().out.splitlines()[1] == "  red? , ?, ?, seed=?2J"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"dataset": 5, "description": [1]}',
+        '{"description": {"model": [], "defence": null}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_strange_plan_file_shows_what_it_can(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = filled(tmp_path)
+    (tmp_path / key / "plan.json").write_text(content)
+    assert run_store(["list", f"store={tmp_path}"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{key}  8 models")
+    assert second == "  ?, ?, ?"
+
+
+def test_files_named_like_sweeps_are_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, theirs = filled(tmp_path), "0123456789abcdef"
+    (tmp_path / theirs).write_text("not a sweep")
+    assert run_store(["list", f"store={tmp_path}"]) == 0
+    assert theirs not in capsys.readouterr().out
+    assert run_store(["remove", f"key={theirs}", f"store={tmp_path}"]) == 2
+    assert "there is no sweep with the key" in capsys.readouterr().err
+    assert run_store(["remove", f"key={key}", f"store={tmp_path}"]) == 0
+    assert os.listdir(tmp_path) == [theirs]
+
+
+def test_an_empty_sweep_is_listed_and_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "0123456789abcdef"
+    (tmp_path / key).mkdir()
+    assert run_store(["list", f"store={tmp_path}"]) == 0
+    assert capsys.readouterr().out.startswith(f"{key}  0 models")
+    assert run_store(["remove", f"key={key}", f"store={tmp_path}"]) == 0
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("below", ["", "/below"])
+@pytest.mark.parametrize("verb", [["list"], ["remove", "key=0123456789abcdef"]])
+def test_a_file_is_no_store(
+    verb: list[str], below: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert run_store([*verb, f"store={tmp_path}/file{below}"]) == 2
+    told = capsys.readouterr()
+    assert (
+        told.err
+        == f"store={tmp_path}/file{below}: {tmp_path}/file is a file; name the folder of a store.\n"
+    )
+    assert told.out == ""
 
 
 def test_the_command_answers() -> None:
