@@ -148,6 +148,7 @@ def _live_run(
     """The audit's run, open while models are trained; None where none is missing."""
     plan = prepared.plan
     if not prepared.store.missing(plan):
+        tracking.end_left_over(composed.settings.tracking, ready, plan.key)
         return None
     names = {"defence": plan.defence.name, "model": plan.model.name, "dataset": plan.dataset.name}
     tags = {"kind": "audit", **names}

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mia_audit.external import TargetScale, read_matrices, read_target
+from mia_audit.external.files import load
 
 M, N, K = 8, 30, 3
 
@@ -221,3 +222,13 @@ def test_faults_of_a_target(tmp_path: Path, scores, members) -> None:
     refused("not a readable parquet file", scores="cut.parquet")
     (tmp_path / "s.txt").write_text("1")
     refused("must be a .npy, .csv or .parquet file", scores="s.txt")
+
+
+@pytest.mark.parametrize("shape", ["(8, 1}ù2)", "(8, b12"])
+def test_a_damaged_header_is_one_sentence(tmp_path: Path, shape: str) -> None:
+    """numpy reads headers as Python 2 wrote them, and then raises whatever the tokeniser does."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    path = tmp_path / "scores.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00v\x00" + header.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"is not a readable \.npy file of numbers"):
+        load(path)

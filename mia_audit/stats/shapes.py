@@ -20,7 +20,7 @@ def shape_covariates(scores: NDArray, members: NDArray[np.bool_]) -> NDArray[np.
     """
     found = np.empty((SHAPES, *scores.shape), dtype=np.float32)
     for block in leave_one_out_blocks(scores, members):
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             write_shapes(block, found[:, :, block.columns])
     return found
 

@@ -5,7 +5,7 @@ The driver alone talks to MLflow, once an audit: `prepare` before any training, 
 
 from mia_audit.tracking.address import Tracking, TrackingError, mask_passwords
 from mia_audit.tracking.history import adopt, download, search
-from mia_audit.tracking.live import LiveRun
+from mia_audit.tracking.live import LiveRun, end_left_over
 from mia_audit.tracking.provenance import environment, git_sha
 from mia_audit.tracking.run import DatasetInput, RunLink, log_run
 from mia_audit.tracking.setup import Ready, check, prepare
@@ -21,6 +21,8 @@ __all__ = [
     "adopt",
     "check",
     "download",
+    "end_left_over",
+    "end_left_over",
     "environment",
     "git_sha",
     "log_run",

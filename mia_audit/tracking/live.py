@@ -49,7 +49,7 @@ class LiveRun:
         self._next = 0.0
         self._is_lost = False
         with suppress(Exception):
-            self._end_left_over(ready, key)
+            _end_left_over(self._client, ready, key)
             labels = {**tags, "store_key": key, _DRIVER: f"{socket.gethostname()}:{os.getpid()}"}
             run = self._client.create_run(
                 ready.experiment_id, int(1000 * started), tags=labels, run_name=name
@@ -96,12 +96,19 @@ class LiveRun:
                 self._client.set_terminated(self.run_id, status)
             self.run_id = ""
 
-    def _end_left_over(self, ready: Ready, key: str) -> None:
-        """End the runs of this sweep whose driver, on this host, is gone."""
-        query = f"attributes.status = 'RUNNING' and tags.store_key = '{key}'"
-        for run in self._client.search_runs([ready.experiment_id], filter_string=query):
-            if _is_gone(run.data.tags.get(_DRIVER, "")):
-                self._client.set_terminated(run.info.run_id, "KILLED")
+
+def end_left_over(tracking: Tracking, ready: Ready, key: str) -> None:
+    """End the runs that dead drivers of the sweep `key` left RUNNING, where there is an answer."""
+    with suppress(Exception):
+        _end_left_over(open_client(tracking), ready, key)
+
+
+def _end_left_over(client: "MlflowClient", ready: Ready, key: str) -> None:
+    """End the runs of this sweep whose driver, on this host, is gone."""
+    query = f"attributes.status = 'RUNNING' and tags.store_key = '{key}'"
+    for run in client.search_runs([ready.experiment_id], filter_string=query):
+        if _is_gone(run.data.tags.get(_DRIVER, "")):
+            client.set_terminated(run.info.run_id, "KILLED")
 
 
 def _is_gone(driver: str) -> bool:
