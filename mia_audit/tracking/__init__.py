@@ -22,7 +22,6 @@ __all__ = [
     "check",
     "download",
     "end_left_over",
-    "end_left_over",
     "environment",
     "git_sha",
     "log_run",
