@@ -1,5 +1,6 @@
 """DP-SGD: training whose result depends little on any one record, with a proven bound."""
 
+import math
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -7,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from mia_audit.data.dataset import Dataset
-from mia_audit.defences.accounting import epsilon_spent, noise_needed, require_opacus
+from mia_audit.defences.accounting import (
+    LARGEST_EPSILON,
+    epsilon_spent,
+    noise_needed,
+    require_opacus,
+)
 from mia_audit.models.mlp import MLP
 from mia_audit.models.outputs import Logits
 
@@ -50,11 +56,16 @@ class DPSGD:
                 "Give defence.epsilon or defence.noise_multiplier and set the other to null: "
                 "each follows from the other."
             )
-        if self.epsilon is not None and not self.epsilon > 0:
-            raise ValueError(f"defence.epsilon is {self.epsilon}: it must be positive.")
-        if self.noise_multiplier is not None and self.noise_multiplier < 0:
+        if self.epsilon is not None and not 0 < self.epsilon <= LARGEST_EPSILON:
             raise ValueError(
-                f"defence.noise_multiplier is {self.noise_multiplier}: it must not be negative."
+                f"defence.epsilon is {self.epsilon:g}: it must be positive and at most "
+                f"{LARGEST_EPSILON:g}; for no noise set defence.epsilon=null and "
+                "defence.noise_multiplier=0."
+            )
+        if self.noise_multiplier is not None and not 0 <= self.noise_multiplier < math.inf:
+            raise ValueError(
+                f"defence.noise_multiplier is {self.noise_multiplier:g}: it must be a number from "
+                "0 up."
             )
         if not 0 < self.delta < 1:
             raise ValueError(f"defence.delta is {self.delta}: it must be between 0 and 1.")
@@ -64,15 +75,14 @@ class DPSGD:
 
     def claimed_epsilon(self, model: MLP, *, num_train: int) -> float | None:
         """The ε promised at `delta`: the one asked for, or what the given noise spends; None
-        without noise.
+        without noise, or with less than the accountants can count.
 
         num_train: expected size of a training set.
         """
         if self.epsilon is not None:
             return self.epsilon
-        if self.noise_multiplier == 0:
-            return None
-        return epsilon_spent(self.noise(model, num_train), **self._run(model, num_train))
+        spent = epsilon_spent(self.noise(model, num_train), **self._run(model, num_train))
+        return spent if math.isfinite(spent) else None
 
     def noise(self, model: MLP, num_train: int) -> float:
         """The noise multiplier that training uses."""

@@ -1,6 +1,7 @@
 """DPSGD: whole runs against a naive loop, bits, accounting, refusals."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,6 +135,47 @@ def test_epsilon_is_opacuss() -> None:
     assert tight < claimed
 
 
+@pytest.mark.parametrize("noise", [0.1, 0.05, 1e-3, 1e-9])
+def test_with_little_noise_the_claim_is_the_rdp_accountants(noise: float) -> None:
+    """Where PRV's grid would not fit; at rate 1 RDP has a closed form, min over α > 1 of
+    Tα/(2σ²) + log(1/δ)/(α − 1), loose by the constants of the conversion alone."""
+    defence = DPSGD(epsilon=None, noise_multiplier=noise)
+    full = MLP(epochs=20, batch=1000)
+    claimed = defence.claimed_epsilon(full, num_train=150)
+    assert claimed == replace(defence, accountant=Accountant.rdp).claimed_epsilon(
+        full, num_train=150
+    )
+    assert claimed is not None
+    rho = 20 / (2 * noise**2)
+    loose = min(rho * a + math.log(1e5) / (a - 1) for a in [1 + x / 10 for x in range(1, 100)])
+    assert rho < claimed <= loose * (1 + 1e-12)
+
+
+def test_with_next_to_no_noise_nothing_is_claimed() -> None:
+    for noise in (1e-10, 1e-160, 5e-324):
+        defence = DPSGD(epsilon=None, noise_multiplier=noise)
+        assert defence.claimed_epsilon(SMALL, num_train=150) is None
+
+
+def test_the_largest_epsilons_find_noise() -> None:
+    """Also between PRV's and RDP's values at their switch, where no noise spends just ε."""
+    for epsilon in (95.0, 100.0):
+        noise = DPSGD(epsilon=epsilon).noise(SMALL, 150)
+        spent = DPSGD(epsilon=None, noise_multiplier=noise).claimed_epsilon(SMALL, num_train=150)
+        assert spent is not None
+        assert 0.8 * epsilon < spent <= epsilon
+
+
+def test_noise_is_opacuss() -> None:
+    from opacus.accountants.utils import get_noise_multiplier
+
+    theirs = get_noise_multiplier(
+        target_epsilon=8.0, target_delta=1e-5, sample_rate=16 / 150, steps=20,
+        accountant="prv", epsilon_tolerance=0.01,
+    )  # fmt: skip
+    assert DPSGD(epsilon=8.0).noise(SMALL, 150) == theirs
+
+
 def test_one_full_batch_spends_what_one_gaussian_release_does() -> None:
     """Without subsampling ε(δ) has a closed form: δ = Φ(½/σ − εσ) − e^ε Φ(−½/σ − εσ)."""
     from scipy.stats import norm
@@ -159,6 +201,11 @@ def test_without_noise_or_defence_nothing_is_claimed() -> None:
         (DPSGD(noise_multiplier=1.0), "set the other to null"),
         (DPSGD(epsilon=None), "set the other to null"),
         (DPSGD(epsilon=0.0), "defence.epsilon is 0"),
+        (DPSGD(epsilon=math.nan), "defence.epsilon is nan"),
+        (DPSGD(epsilon=math.inf), "defence.epsilon is inf.* defence.noise_multiplier=0"),
+        (DPSGD(epsilon=1e6), r"defence.epsilon is 1e\+06: it must be positive and at most 100"),
+        (DPSGD(epsilon=None, noise_multiplier=math.nan), "defence.noise_multiplier is nan"),
+        (DPSGD(epsilon=None, noise_multiplier=math.inf), "defence.noise_multiplier is inf"),
         (DPSGD(epsilon=None, noise_multiplier=-1.0), "defence.noise_multiplier is -1"),
         (DPSGD(delta=0.0), "defence.delta is 0"),
         (DPSGD(max_grad_norm=0.0), "defence.max_grad_norm is 0"),
