@@ -58,10 +58,12 @@ def _reason(error: BaseException) -> str:
     if match := re.search(r"could not be converted to (\w+)", text):
         kinds = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false"}
         return f"must be {kinds.get(match[1], match[1])}."
+    if "is not a valid bool" in text:
+        return "must be true or false."
     if "not Optional" in text:
         return "must have a value."
     if "not a ListConfig" in text:
-        return "must be a list: write its value in brackets, such as [0.1]."
+        return "must be a list: write its value in brackets."
     return f"{text}."
 
 

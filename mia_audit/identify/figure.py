@@ -52,6 +52,8 @@ def _draw_p_values(axes: Any, result: Identified) -> None:
 
 
 def _draw_bounds(axes: Any, cutoffs: list[CutOff]) -> None:
+    from matplotlib.ticker import NullLocator
+
     called = np.array([cut.called for cut in cutoffs])
     bounds = np.array([cut.bound for cut in cutoffs])
     kept = np.unique(np.linspace(0, called.size - 1, min(called.size, _MOST_POINTS)).astype(int))
@@ -69,6 +71,7 @@ def _draw_bounds(axes: Any, cutoffs: list[CutOff]) -> None:
         xlabel="Candidates called",
     )
     axes.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
+    axes.xaxis.set_minor_locator(NullLocator())
     percent_axis(axes.yaxis)
     axes.tick_params(colors=QUIET)
     axes.legend(loc="upper left", borderaxespad=0)

@@ -75,8 +75,8 @@ def share_of_training_data(result: Identified, estimator: Estimator) -> str:
             return "not estimated: estimator=none takes no candidate for granted"
         case Estimator.subtraction | Estimator.storey:
             return (
-                f"at least {share} of the candidates, estimated by {estimator.value}, which errs"
-                " on the low side"
+                f"about {share} of the candidates, estimated by {estimator.value}, which is low on"
+                " average"
             )
         case Estimator.moment | Estimator.jackknife_beta:
             return f"about {share} of the candidates, estimated by {estimator.value}"

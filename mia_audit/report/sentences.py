@@ -60,9 +60,21 @@ def headline(points: list[OperatingPoint]) -> Headline:
         percent(point.tpr, decimals),
         "" if bounds == MISSING else bounds,
         "of the training records",
-        _comparison(point),
+        _comparison(point) + _elsewhere(point, points),
         point,
     )
+
+
+def _elsewhere(headline: OperatingPoint, points: list[OperatingPoint]) -> str:
+    """Where the headline shows no leak, the lowest other level of its method that does; or ''."""
+    if not headline.lower <= headline.alpha:
+        return ""
+    shown = [p for p in points if p.method == headline.method and p.lower > p.alpha]
+    if not shown:
+        return ""
+    best = min(shown, key=lambda p: p.alpha)
+    bounds = interval(best.lower, best.upper, 1)
+    return f"; but at {level(best.alpha)} the attacker finds {percent(best.tpr)} {bounds}"
 
 
 def _comparison(point: OperatingPoint) -> str:

@@ -108,12 +108,19 @@ def _row(point: OperatingPoint, end: float, notes: dict[str, str], attack: str) 
         achieved_range="" if fpr_bounds == MISSING else fpr_bounds,
         tpr=percent(point.tpr, places),
         range=bounds,
-        times=f"{point.tpr / point.alpha:.1f}×" if math.isfinite(point.tpr) else MISSING,
+        times=_over_chance(point),
         note=_footnote(point.note, notes),
         is_headline=point.method == HEADLINE,
         is_inflated=bool(point.fpr_lower > point.alpha),
         mark=_mark(point, end),
     )
+
+
+def _over_chance(point: OperatingPoint) -> str:
+    """TPR over the FPR that was really borne (the one asked for where that is unknown)."""
+    if not math.isfinite(point.tpr):
+        return MISSING
+    return f"{point.tpr / (point.fpr if point.fpr > 0 else point.alpha):.1f}×"
 
 
 def _footnote(note: str, notes: dict[str, str]) -> str:

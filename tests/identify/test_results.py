@@ -94,7 +94,7 @@ def test_the_print_says_what_was_done_and_how_sure_one_may_be(tmp_path: Path, wi
     for expected in (
         "300 records of", "200 records of", "a higher score counts as more likely trained on",
         "of 200 candidates are selected as training data at a false-discovery rate of 10%",
-        "of the candidates, estimated by subtraction, which errs on the low side",
+        "of the candidates, estimated by subtraction, which is low on average",
         "below it these data select nothing",
         "with 90% confidence at most", "At most wrong",
     ):  # fmt: skip
@@ -130,8 +130,8 @@ def test_the_smallest_level_printed_selects_when_it_is_given_back(
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [
-        (Estimator.subtraction, "Training data at least"),
-        (Estimator.storey, "Training data at least"),
+        (Estimator.subtraction, "low on average"),
+        (Estimator.storey, "low on average"),
         (Estimator.jackknife_beta, "Training data about"),
         (Estimator.none, "Training data not estimated"),
     ],

@@ -49,6 +49,14 @@ def test_an_interval_around_chance_is_called_guessing() -> None:
     )
 
 
+def test_a_leak_at_another_level_stands_beside_a_headline_that_shows_none() -> None:
+    sentence = str(
+        headline([point("post_empirical", 0.01, 0.011), point("post_empirical", 0.1, 0.3)])
+    )
+    assert "not distinguishable from the 1% that guessing finds; but at 10%" in sentence
+    assert "the attacker finds 30.0% [24.0, 36.0]" in sentence
+
+
 def test_a_missing_interval_is_said_rather_than_shown() -> None:
     bare = replace(point("post_empirical", 0.01, 0.02), lower=math.nan, upper=math.nan)
     sentence = str(headline([bare]))

@@ -6,7 +6,12 @@ from dataclasses import replace
 import pytest
 
 from mia_audit.report.labels import label_of
-from mia_audit.report.tables import MAIN_METHODS, point_table, remaining_methods
+from mia_audit.report.tables import (
+    MAIN_METHODS,
+    _over_chance,
+    point_table,
+    remaining_methods,
+)
 from tests.report.audits import full_result, point, result_of
 
 
@@ -68,3 +73,9 @@ def test_short_names_fit_a_narrow_terminal() -> None:
 def test_colours_tell_the_main_methods_apart() -> None:
     colours = [label_of(method).colour for method in MAIN_METHODS]
     assert len(set(colours)) == len(colours)
+
+
+def test_over_chance_is_over_the_rate_that_was_borne() -> None:
+    loose = replace(point("post_student_t_exact", 0.01, 0.03), fpr=0.02)
+    unknown = replace(loose, fpr=math.nan)
+    assert [_over_chance(p) for p in (loose, unknown)] == ["1.5×", "3.0×"]
