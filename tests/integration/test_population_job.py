@@ -18,7 +18,9 @@ SMALL = ["num_models=16", "num_records=200", "model.epochs=2", "cluster.num_cpus
 pytestmark = pytest.mark.integration
 
 
-@pytest.mark.parametrize(("noise", "plans"), [("seeds", 1), ("frames", 2)])
+@pytest.mark.parametrize(
+    ("noise", "plans"), [("seeds", 1), pytest.param("frames", 2, marks=pytest.mark.slow)]
+)
 def test_further_models_are_trained_and_their_share_is_used(
     tmp_path: Path, noise: str, plans: int
 ) -> None:

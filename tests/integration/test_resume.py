@@ -18,7 +18,8 @@ from mia_audit.sweep import disconnect, run_sweep
 from mia_audit.train_shard import ShardWork, train_shard
 from tests.integration.driver import make_plan
 
-pytestmark = pytest.mark.integration
+# The rounds of test_faults.py cover the same in the fast suite.
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 EPOCHS = 20

@@ -56,6 +56,7 @@ def test_a_write_outlasts_the_server_s_absence(server: Relay) -> None:
     np.testing.assert_array_equal(store.load(plan).scores, train(plan, range(12)).scores)
 
 
+@pytest.mark.slow  # it waits for a minute
 def test_a_server_that_stays_away_is_one_sentence(
     server: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def runs(server: MlflowServer) -> list[Run]:
     return client.search_runs([e.experiment_id for e in client.search_experiments()])
 
 
+@pytest.mark.slow  # a minute
 def test_a_server_lost_during_training_gets_its_run_from_the_next(
     server: MlflowServer, tmp_path: Path
 ) -> None:
