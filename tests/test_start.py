@@ -13,6 +13,12 @@ from mia_audit.faults import OutsideError
 SLOW = "The current node timed out during startup. This could happen because …"
 
 
+@pytest.fixture(autouse=True)
+def no_ray() -> None:
+    """Other tests of this process may have left theirs running."""
+    nodes.disconnect()
+
+
 def start(
     monkeypatch: pytest.MonkeyPatch, failures: int, told: str
 ) -> list["subprocess.Popen[Any]"]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import s3fs
 
 from mia_audit import store_files
 from mia_audit.faults import StoreError
@@ -24,6 +25,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Relay]:
         for name, value in environment.items():
             patch.setenv(name, value)
         make_bucket(environment, "shards")
+        s3fs.S3FileSystem.clear_instance_cache()  # of another server that this process used
         yield relay
 
 

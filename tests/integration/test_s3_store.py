@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import s3fs
 from rich.console import Console
 
 from mia_audit import store_files
@@ -46,6 +47,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Relay]:
         for name, value in environment.items():
             patch.setenv(name, value)
         make_bucket(environment, "bucket")
+        s3fs.S3FileSystem.clear_instance_cache()  # of another server that this process used
         yield relay
 
 
