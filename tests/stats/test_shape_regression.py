@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
 from mia_audit.stats import Empirical, Regression, evaluate, shape_covariates, standardise
-from mia_audit.stats.quantile_regression import BANDWIDTH, RIDGE, Basis, Tail, cross_fitted
+from mia_audit.stats.quantile_regression import BANDWIDTH, REACH, RIDGE, Basis, Tail, cross_fitted
 from mia_audit.stats.shape_regression import FOLDS, ShapeRegression, thinned
 from tests.benchmarks.cutoff_worlds import draw_world
 
@@ -216,3 +216,13 @@ def test_few_records_are_judged_as_by_the_empirical_rule(num_records: int) -> No
     scores = rng.standard_normal(members.shape)
     empirical, regression = both_rates(scores, members, 0.5)
     assert regression == empirical
+
+
+def test_a_few_records_far_off_do_not_stretch_the_columns() -> None:
+    rng = np.random.default_rng(5)
+    covariates = rng.standard_normal((3, 1000))
+    covariates[0, :20] = 1e6  # μ/σ of records that hardly vary
+    covariates[1] = 7  # one covariate that says nothing
+    design = Basis.of(covariates).design(covariates)
+    assert np.abs(design).max() <= REACH**2
+    assert (design.std(axis=0) > 0).sum() == 2 * 5 + 1, "two covariates and their product"
