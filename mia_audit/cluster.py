@@ -130,14 +130,14 @@ def _check_answers(address: str) -> None:
     if address == "auto":
         return
     host, _, port = address.rpartition(":")
-    if "/" in host or not host or not port.isdigit():
+    if "/" in host or not host or not (port.isascii() and port.isdigit()):
         raise ValueError(
             f"cluster.address={address} (or RAY_ADDRESS): give host:port of the cluster's head, "
             "such as 10.0.0.1:6379, or auto; to use a job server, send the job with ray job submit."
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         raise no_answer(address) from error
 
 

@@ -16,7 +16,7 @@ from dataclasses import fields, replace
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mia_audit.config_errors import one_line, sentence, strange_key
+from mia_audit.config_errors import one_line, sentence, unreadable
 from mia_audit.faults import OutsideError
 from mia_audit.help import choices, conf_folder, help_text
 from mia_audit.interruption import (
@@ -46,9 +46,9 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
     if any(argument in ("-h", "--help") for argument in arguments):
         print(help_text(name))
         return 0
-    for argument in arguments:
-        if argument[:1] in ("+", "~", "="):
-            print(strange_key(argument), file=sys.stderr)
+    for argument in split_flags(arguments)[1]:
+        if told := unreadable(argument, _choices()):
+            print(told, file=sys.stderr)
             return USER_MISTAKE
     _keep_hydra_quiet()
     statuses: list[int] = []
@@ -266,11 +266,11 @@ def _masked_leaves(node: Any) -> Any:
 
 
 def _sentence(name: str, error: Exception) -> str:
-    return sentence(
-        error,
-        keys=_valid_keys(name),
-        choices={group: choices(group) for group in (*GROUPS, "experiment")},
-    )
+    return sentence(error, keys=_valid_keys(name), choices=_choices())
+
+
+def _choices() -> dict[str, list[str]]:
+    return {group: choices(group) for group in (*GROUPS, "experiment")}
 
 
 def _valid_keys(name: str) -> Iterator[str]:

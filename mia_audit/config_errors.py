@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from mia_audit.masking import masked
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_KEY = re.compile(r"[a-z_][\w./@:$-]*", re.ASCII | re.IGNORECASE)
+_NAMES = re.compile(r"['\"]?[^\W\d][\w-]*(, ?[^\W\d][\w-]*)*['\"]?|choice\(.*\)")
 
 
 def one_line(text: str) -> str:
@@ -38,14 +40,25 @@ def sentence(error: BaseException, *, keys: Iterable[str], choices: dict[str, li
     return one_line(told.partition("Config search path")[0])
 
 
-def strange_key(override: str) -> str:
-    """The sentence for `+key=…`, `++key=…`, `~key` and `=value`."""
+def unreadable(override: str, choices: dict[str, list[str]]) -> str:
+    """The sentence for a word that is not key=value, or gives a group no name; '' for others.
+
+    Hydra would read some of these otherwise, and stumble over others.
+    """
+    key, equals, value = override.partition("=")
     if override.startswith("="):
-        return f"{override}: the key is missing; write key=value (see --help)."
-    return (
-        f"{override}: keys cannot be added or removed; write key=value with one of the keys that"
-        " --help lists."
-    )
+        return one_line(f"{override}: the key is missing; write key=value (see --help).")
+    if override[:1] in ("+", "~"):
+        return one_line(
+            f"{override}: keys cannot be added or removed; write key=value with one of the keys"
+            " that --help lists."
+        )
+    if not equals or not _KEY.fullmatch(key):
+        shown = one_line(override) or repr(override)
+        return f"{shown}: cannot be read; write key=value (see --help)."
+    if key in choices and not _NAMES.fullmatch(value):
+        return _unknown_choice(key, value, choices)
+    return ""
 
 
 def _reason(error: BaseException) -> str:
@@ -64,6 +77,12 @@ def _reason(error: BaseException) -> str:
         return "must have a value."
     if "not a ListConfig" in text:
         return "must be a list: write its value in brackets."
+    if "is not a subclass of" in text or "Cannot merge DictConfig" in text:
+        return "has keys of its own; set one of them (see --help)."
+    if "to string" in text:
+        return "must be text."
+    if "is not a valid input for <enum" in text:
+        return "must be one name (see --help)."
     return f"{text}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -23,9 +24,17 @@ def entry(name: str) -> Callable[[Callable[[Any], int]], Callable[[], None]]:
     return decorate
 
 
+def say(text: str) -> None:
+    """Print to stdout; a reader that has seen enough (`| head`) is no fault."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the exit tries again
+
+
 def _answer(name: str, job: Callable[[Any], int], arguments: list[str]) -> int:
     if any(argument in ("-h", "--help") for argument in arguments):
-        print(help_text(name))
+        say(help_text(name))
         return 0
     try:
         from mia_audit.config import run  # seconds: all kinds of data, models and defences

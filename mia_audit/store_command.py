@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from typing import Any
 
 from mia_audit.config_errors import one_line
+from mia_audit.entry import say
 from mia_audit.faults import StoreError
 from mia_audit.store import Entry, Store
 
@@ -22,7 +25,7 @@ _VERBS = ("list", "remove")
 def run_store(arguments: list[str]) -> int:
     """Do what the command line says; returns the exit status. A mistake is one sentence."""
     if not arguments or {"-h", "--help"} & set(arguments):
-        print(HELP)
+        say(HELP)
         return DONE if arguments else USER_MISTAKE
     try:
         verb, values = _read(arguments)
@@ -61,12 +64,19 @@ def _read(arguments: list[str]) -> tuple[str, dict[str, str]]:
 
 def _list(store: Store) -> None:
     entries = store.entries()
-    if not entries:
-        print(f"no sweeps in {store.label}")
+    lines = [] if entries else [f"no sweeps in {store.label}"]
     for entry in entries:
         used = entry.last_use.astimezone().strftime("%Y-%m-%d %H:%M")
-        print(f"{entry.key}  {_size(entry)}, last used {used}")
-        print(f"  {_config(entry)}")
+        lines += [f"{entry.key}  {_size(entry)}, last used {used}", *_folded(_config(entry))]
+    say("\n".join(lines))
+
+
+def _folded(text: str) -> list[str]:
+    """Indented by two; in lines that fit where it is read on a terminal."""
+    if not sys.stdout.isatty():
+        return [f"  {text}"]
+    width = shutil.get_terminal_size().columns
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _remove(store: Store, key: str) -> None:

@@ -57,7 +57,14 @@ def test_an_address_where_nothing_answers_is_one_sentence_at_once() -> None:
         Cluster(address=address).check()
 
 
-@pytest.mark.parametrize("address", ["nonsense", "http://head:8265", "ray://head:10001", ":6379"])
+def test_a_name_that_no_host_can_have_is_one_sentence() -> None:
+    with pytest.raises(ValueError, match="no Ray cluster answers there"):
+        Cluster(address=f"{'a' * 64}.b:1").check()
+
+
+@pytest.mark.parametrize(
+    "address", ["nonsense", "http://head:8265", "ray://head:10001", ":6379", "head:²"]
+)
 def test_an_address_of_another_kind_is_one_sentence(address: str) -> None:
     with pytest.raises(ValueError, match=r"give host:port of the cluster's head"):
         Cluster(address=address).check()

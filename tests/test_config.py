@@ -77,7 +77,16 @@ def test_values_that_hydra_cannot_parse_are_quoted(argument: str, value: str) ->
         ("dataset=adlut", ["dataset=adlut", "adult"]),
         ("model.hidden=wide", ["model.hidden"]),
         ("selection.estimator=guess", ["selection.estimator", "subtraction"]),
-        ("nonsense", ["nonsense"]),
+        ("nonsense", ["nonsense: cannot be read; write key=value"]),
+        ("ø;=1", ["ø;=1: cannot be read; write key=value"]),
+        ("", ["'': cannot be read; write key=value"]),
+        ("+a\nb=1", ["+a b=1: keys cannot be added"]),
+        ("attack=[0.5]", ["attack=[0.5]: there is no such choice", "lira"]),
+        ("defence=7", ["defence=7: there is no such choice", "dpsgd"]),
+        ("model=", ["model=: there is no such choice", "mlp"]),
+        ("store=[1]", ["store=[1]: must be text."]),
+        ("selection=3", ["selection=3: has keys of its own"]),
+        ("dataset.encoding=[]", ["dataset.encoding=[]: must be one name"]),
     ],
 )
 def test_a_mistake_is_one_sentence_that_names_the_key(

@@ -1,11 +1,14 @@
 """A command answers help, and an interrupt, before it has imported anything heavy."""
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from mia_audit.help import HELP, conf_folder, help_text
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = "numpy scipy pandas torch ray mlflow hydra omegaconf sklearn fsspec rich"
@@ -21,6 +24,25 @@ def test_help_imports_nothing(job: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"usage: python -m jobs.{job}" in done.stdout
     assert done.stdout.endswith("LOADED []\n")
+
+
+@pytest.mark.parametrize("job", ["audit", "store"])
+def test_help_into_a_pipe_that_nobody_reads_is_no_fault(job: str) -> None:
+    command = [sys.executable, "-m", f"jobs.{job}", "--help"]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("job", HELP)
+def test_help_fits_80_columns(job: str) -> None:
+    lines = help_text(job).splitlines()
+    assert max(map(len, lines)) <= 80
+    words = " ".join(help_text(job).replace("# ", "").split())
+    for line in (conf_folder() / f"{job}.yaml").read_text().partition("# keys\n")[2].splitlines():
+        assert " ".join(line.replace("# ", "").split()) in words
 
 
 @pytest.mark.parametrize("module", ["numpy", "scipy.special", "mia_audit.schema", "hydra"])

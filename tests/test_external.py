@@ -142,6 +142,9 @@ def test_nothing_is_unpickled(tmp_path: Path, scores, members) -> None:
 def test_faults_of_folders(tmp_path: Path, scores, members) -> None:
     with pytest.raises(ValueError, match="does not exist: name the folder"):
         read_matrices(tmp_path / "nowhere")
+    (tmp_path / "sweep-7").mkdir()
+    with pytest.raises(ValueError, match="does not exist, did you mean 'sweep-7': name the folder"):
+        read_matrices(tmp_path / "sweep-8")
     with pytest.raises(ValueError, match=r"has neither scores\.npy and members\.npy nor a folder"):
         read_matrices(tmp_path)
     with pytest.raises(ValueError, match="is not on this machine"):

@@ -36,6 +36,19 @@ def test_list_shows_config_models_size_and_last_use(
     )
 
 
+def test_lines_fit_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled(tmp_path)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert run_store(["list", f"store={tmp_path}"]) == 0
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= 60
+    assert " ".join(" ".join(lines).split()).endswith("fraction=0.5, seed=0")
+
+
 def test_remove_deletes_one_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key = filled(tmp_path)
     (tmp_path / "theirs").mkdir()
@@ -59,6 +72,7 @@ def test_remove_deletes_one_key(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (["remove", f"key={'a' * 16}", f"key={'b' * 16}"], "key is given twice; write it once"),
         (["list", "store="], "store is empty"),
         (["list", "store=nosuch://here"], "store=nosuch://here"),
+        (["list", "store=zip://none.zip"], "store=zip://none.zip"),
     ],
 )
 def test_a_mistake_is_one_sentence(

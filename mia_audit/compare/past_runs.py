@@ -17,6 +17,7 @@ from mia_audit.compare.designs import Design
 from mia_audit.compare.entries import REFERENCE, label_of_run
 from mia_audit.compare.words import attacker_sentence, title_of
 from mia_audit.config import compose_audit
+from mia_audit.external.files import as_floats, load
 from mia_audit.preparation import audit_settings
 from mia_audit.report import ReportContext
 from mia_audit.schema import CompareConfig, Composed
@@ -114,22 +115,39 @@ def _read(composed: Composed[CompareConfig], label: str, run: Mapping[str, Any])
 
 
 def _matrix(address: tracking.Tracking, run: Mapping[str, Any]) -> ScoreMatrix:
+    with tempfile.TemporaryDirectory(prefix="mia_audit_") as folder:
+        names = ("models.json", "scores/scores.npy", "scores/members.npy", "records.parquet")
+        paths = [tracking.download(address, run["run_id"], name, folder) for name in names]
+        try:
+            return read_artifacts(*paths, seconds=run["metrics"].get("seconds", math.nan))
+        except ValueError as error:
+            raise ValueError(
+                f"run {run['run_id']}: {str(error).replace(folder + '/', '')} Leave it out with"
+                f" attributes.run_id != '{run['run_id']}' in runs=, or audit that defence again."
+            ) from error
+
+
+def read_artifacts(
+    models: Path, scores: Path, members: Path, records: Path, *, seconds: float
+) -> ScoreMatrix:
+    """The matrix that a run was logged with. Raises ValueError for damaged files."""
     import pandas as pd
 
-    with tempfile.TemporaryDirectory(prefix="mia_audit_") as folder:
-
-        def fetch(name: str) -> Path:
-            return tracking.download(address, run["run_id"], name, folder)
-
-        models = pd.DataFrame(tracking.read_table(fetch("models.json")))
-        return ScoreMatrix(
-            scores=np.load(fetch("scores/scores.npy"), allow_pickle=False),
-            members=np.load(fetch("scores/members.npy"), allow_pickle=False),
-            record_ids=pd.read_parquet(fetch("records.parquet"))["record_id"].to_numpy(),
-            train_accuracy=models["train_accuracy"].to_numpy(dtype=np.float32),
-            test_accuracy=models["test_accuracy"].to_numpy(dtype=np.float32),
-            seconds=run["metrics"].get("seconds", math.nan),
-        )
+    try:
+        accuracy = pd.DataFrame(tracking.read_table(models))
+        record_ids = pd.read_parquet(records)["record_id"].to_numpy(dtype=np.int64)
+        train = accuracy["train_accuracy"].to_numpy(dtype=np.float32)
+        test = accuracy["test_accuracy"].to_numpy(dtype=np.float32)
+    except Exception as error:  # parsers raise many kinds
+        raise ValueError("models.json or records.parquet is damaged.") from error
+    return ScoreMatrix(
+        scores=as_floats(load(scores), scores).astype(np.float32),
+        members=load(members),
+        record_ids=record_ids,
+        train_accuracy=train,
+        test_accuracy=test,
+        seconds=seconds,
+    )
 
 
 def _label(composed: Composed[CompareConfig], run: Mapping[str, Any]) -> str:

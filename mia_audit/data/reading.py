@@ -55,12 +55,12 @@ def read_bytes(path: str) -> bytes:
     """The (decompressed) content of a local file or an fsspec address."""
     import fsspec
 
-    address = path if "://" in path else str(Path(path).expanduser())
     try:
+        address = path if "://" in path else str(Path(path).expanduser())
         with fsspec.open(address, "rb", compression="infer") as file:
             return file.read()
     except FileNotFoundError as fault:
-        raise ValueError(f"dataset.path={path}: there is no such file{_nearest(path)}.") from fault
+        raise ValueError(f"dataset.path={path}: there is no such file{nearest(path)}.") from fault
     except IsADirectoryError as fault:
         raise ValueError(f"dataset.path={path} is a folder: name one file in it.") from fault
     except Exception as fault:  # each file system and codec raises kinds of its own
@@ -76,9 +76,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f", did you mean {folded[close[0]]!r}" if close else ""
 
 
-def _nearest(path: str) -> str:
+def nearest(path: str | Path) -> str:
+    """The same for a path, by the names in its folder."""
     folder = Path(path).expanduser().parent
-    if "://" in path or not folder.is_dir():
+    if "://" in str(path) or not folder.is_dir():
         return ""
     return did_you_mean(Path(path).name, (other.name for other in folder.iterdir()))
 

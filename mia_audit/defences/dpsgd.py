@@ -69,8 +69,10 @@ class DPSGD:
             )
         if not 0 < self.delta < 1:
             raise ValueError(f"defence.delta is {self.delta}: it must be between 0 and 1.")
-        if not self.max_grad_norm > 0:
-            raise ValueError(f"defence.max_grad_norm is {self.max_grad_norm}: it must be positive.")
+        if not 0 < self.max_grad_norm < math.inf:
+            raise ValueError(
+                f"defence.max_grad_norm is {self.max_grad_norm}: it must be positive and finite."
+            )
         require_opacus()
 
     def claimed_epsilon(self, model: MLP, *, num_train: int) -> float | None:

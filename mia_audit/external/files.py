@@ -9,17 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mia_audit.data.reading import nearest
+
 
 def local_path(path: str | Path, key: str) -> Path:
     """The path on this machine; ``key`` is the setting that an error names.
 
     Raises:
-        ValueError: an address of another machine.
+        ValueError: an address of another machine, or a name that no file can have.
     """
     text = str(path).removeprefix("file://")
     if "://" in text:
         raise ValueError(f"{key}={path} is not on this machine: copy it here first.")
-    return Path(text).expanduser()
+    try:
+        place = Path(text).expanduser()
+        place.exists()
+    except (OSError, RuntimeError) as fault:  # a name too long, a user who is not there
+        reason = getattr(fault, "strerror", None) or "there is no such user"
+        raise ValueError(f"{key}={path}: {reason.lower()}; name a file on this machine.") from fault
+    return place
 
 
 def load(path: Path) -> NDArray:
@@ -43,7 +51,7 @@ def read_column(path: str | Path, key: str, names: tuple[str, ...]) -> NDArray[A
     """
     file = local_path(path, key)
     if not file.is_file():
-        raise ValueError(f"{key}={path}: there is no such file.")
+        raise ValueError(f"{key}={path}: there is no such file{nearest(file)}.")
     if file.suffix == ".npy":
         values = load(file)
         if values.size != max(values.shape, default=0):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mia_audit.data.reading import nearest
 from mia_audit.external.files import as_floats, as_members, load, local_path
 
 LEAST_MODELS = 4
@@ -40,7 +41,7 @@ def read_matrices(path: str | Path) -> ExternalScores:
     """
     folder = local_path(path, "scores")
     if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
+        what = "is a file" if folder.exists() else f"does not exist{nearest(folder)}"
         raise ValueError(f"scores={path} {what}: name the folder with scores.npy and members.npy.")
     if (folder / "scores.npy").exists() and (folder / "members.npy").exists():
         scores, members, models, notes = _read_pair(folder)

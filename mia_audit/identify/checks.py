@@ -40,7 +40,7 @@ def check_outputs(config: IdentifyConfig, *inputs: Records) -> None:
     for key, value in (("output", config.output), ("figure", config.figure)):
         if value is None:
             continue
-        path = Path(value).expanduser()
+        path = _place(key, value)
         if path.resolve() in read:
             raise ValueError(f"{key}={value} is one of the files read: choose another name.")
         if path.resolve() in named:
@@ -51,6 +51,16 @@ def check_outputs(config: IdentifyConfig, *inputs: Records) -> None:
         named[path.resolve()] = key
     if config.figure is not None and Path(config.figure).suffix.lower() != ".png":
         raise ValueError(f"figure={config.figure}: the figure is a .png file; give such a name.")
+
+
+def _place(key: str, value: str) -> Path:
+    try:
+        path = Path(value).expanduser()
+        path.exists()
+    except (OSError, RuntimeError) as fault:  # a name too long, a user who is not there
+        reason = getattr(fault, "strerror", None) or "there is no such user"
+        raise ValueError(f"{key}={value} cannot be written: {reason.lower()}.") from fault
+    return path
 
 
 def repeated_ids(records: Records) -> str:

@@ -98,7 +98,10 @@ def _parsed(file: SourceFile, number: int, line: str) -> dict[str, Any]:
 def _read_numpy(file: SourceFile, wanted: Sequence[str], id_column: str | None) -> pd.DataFrame:
     import pandas as pd
 
-    array = load(file.path)
+    try:
+        array = load(file.path)
+    except ValueError as fault:
+        raise ValueError(f"{file.key}={fault}") from fault
     if array.size != max(array.shape, default=0):
         raise ValueError(f"{file} is {list(array.shape)}: one score a record is needed.")
     missing = [*wanted[1:], *filter(None, [id_column])]

@@ -81,7 +81,9 @@ def _as_scores(column: pd.Series, file: SourceFile, name: str) -> NDArray[np.flo
 def _refuse_text(values: NDArray[np.object_], file: SourceFile, name: str) -> None:
     """ValueError for the first value that is no number; true and false are none."""
     for position, value in enumerate(values):
-        if isinstance(value, str | bool | list | dict):
+        if isinstance(value, str | bytes | bool | list | dict):
+            if isinstance(value, bytes):  # text that is not UTF-8
+                value = value.decode(errors="replace")
             if file.suffix in DELIMITED and is_number(str(value)):  # a number beside the text
                 continue
             raise ValueError(

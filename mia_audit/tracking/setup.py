@@ -138,6 +138,8 @@ def _check_file(tracking: Tracking, path: Path) -> None:
         reason = "it is not an SQLite file"
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
+    except ValueError:  # a zero byte
+        reason = "no file can have this name"
     raise ValueError(
         f"tracking.uri={tracking.shown} cannot be written ({path}: {reason}): create the directory "
         "or give the path of a file in one you can write to."

@@ -210,6 +210,7 @@ def test_without_noise_or_defence_nothing_is_claimed() -> None:
         (DPSGD(epsilon=None, noise_multiplier=-1.0), "defence.noise_multiplier is -1"),
         (DPSGD(delta=0.0), "defence.delta is 0"),
         (DPSGD(max_grad_norm=0.0), "defence.max_grad_norm is 0"),
+        (DPSGD(max_grad_norm=math.inf), "defence.max_grad_norm is inf"),
     ],
 )
 def test_refuses_settings_that_make_no_sense(defence: DPSGD, words: str) -> None:

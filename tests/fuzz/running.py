@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import tempfile
+import unittest.mock
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -38,9 +39,18 @@ def inputs(number: int) -> settings:
 
 @contextlib.contextmanager
 def empty_folder() -> Iterator[Path]:
-    """A folder that is the current one while the block runs."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        yield Path(folder)
+    """A folder that is the current one while the block runs, with a home of its own beside it.
+
+    It lies deep, so that a path such as ../.. stays in what is removed.
+    """
+    with tempfile.TemporaryDirectory() as outermost:
+        above = Path(outermost, "a", "b")
+        folder, home = above / "c", above / "home"
+        folder.mkdir(parents=True)
+        home.mkdir()
+        with contextlib.chdir(folder), unittest.mock.patch.dict(os.environ, HOME=str(home)):
+            yield folder
+        assert [*above.parents[0].iterdir(), *sorted(above.iterdir())] == [above, folder, home]
 
 
 def told(name: str, job: Callable[[Composed[Any]], int], arguments: list[str]) -> tuple[int, str]:

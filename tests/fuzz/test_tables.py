@@ -62,7 +62,7 @@ def as_parquet(frame: pd.DataFrame) -> bytes:
     try:
         return parquet(frame)
     except Exception:  # pyarrow refuses mixed columns: they become text
-        return parquet(frame.astype(str).map(lambda cell: cell.encode(errors="replace").decode()))
+        return parquet(frame.map(lambda cell: str(cell).encode(errors="replace").decode()))
 
 
 TABLES = st.one_of(

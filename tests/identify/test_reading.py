@@ -143,6 +143,7 @@ def test_missing_ids_are_counted(tmp_path: Path) -> None:
         ("table.xlsx", b"PK", "unknown kind '.xlsx'"),
         ("table", b"1", "unknown kind"),
         ("broken.npy", b"1", "not a readable .npy file"),
+        ("bytes.csv", b"id,score\na,1\nb,1\xff0\n", "holds '1\ufffd0' at record 2, where a number"),
     ],
 )
 def test_files_that_are_not_what_they_seem(
@@ -152,6 +153,7 @@ def test_files_that_are_not_what_they_seem(
     with pytest.raises(ValueError, match=name) as told:
         read(tmp_path / name)
     assert words in str(told.value)
+    assert str(told.value).startswith("candidates=")
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
@@ -160,6 +162,10 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         read(tmp_path / "score.csv")
     with pytest.raises(ValueError, match="is a folder"):
         read(tmp_path)
+    with pytest.raises(ValueError, match=r"candidates=x.*: file name too long"):
+        read("x" * 300)
+    with pytest.raises(ValueError, match=r"candidates=~nobody-here/x: there is no such user"):
+        read("~nobody-here/x")
     with pytest.raises(ValueError, match="not on this machine"):
         read_records("s3://bucket/x.csv", "candidates", IdentifyConfig(), covariates=False)
 

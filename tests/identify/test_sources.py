@@ -58,6 +58,8 @@ def test_repeated_ids_are_noted(tmp_path: Path) -> None:
         ({"output": "{folder}/absent/x.csv"}, "output=.*no folder"),
         ({"output": "{folder}"}, "output=.*is a folder"),
         ({"figure": "{folder}/x.pdf"}, "figure=.*png"),
+        ({"figure": "{folder}/" + 300 * "x"}, "figure=.*cannot be written: file name too long"),
+        ({"output": "~nobody-here/x"}, "output=.*cannot be written: there is no such user"),
         ({"output": "{folder}/x.png", "figure": "{folder}/x.png"}, "figure=.*is also output"),
     ],
 )
