@@ -53,7 +53,7 @@ class StoreFiles:
         expanded = url if "://" in url else os.path.abspath(os.path.expanduser(url))
         try:
             self._system, root = fsspec.core.url_to_fs(expanded)
-        except (ImportError, ValueError) as error:
+        except Exception as error:  # an unknown kind, a missing package, or an archive that is none
             raise ValueError(
                 f"store={label}: {masked(str(error)).rstrip('.')}; use a local folder, or "
                 "install the package for this kind of address (mia_audit[s3] for s3://)."

@@ -49,5 +49,5 @@ def test_damage_is_one_sentence(tmp_path: Path, which: int, content: bytes) -> N
 def test_scores_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     paths = written(tmp_path)
     np.save(paths[1], MATRIX.scores.astype(complex))
-    with pytest.raises(ValueError, match="holds complex.*, not numbers"):
+    with pytest.raises(ValueError, match=r"holds complex.*, not numbers"):
         read(paths)
