@@ -11,8 +11,9 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import fields, replace
+from io import StringIO
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -50,6 +51,9 @@ def run(name: str, job: Job, arguments: list[str]) -> int:
         if told := unreadable(argument, _choices()):
             print(told, file=sys.stderr)
             return USER_MISTAKE
+    if told := _flag_mistake(split_flags(arguments)[0]):
+        print(told, file=sys.stderr)
+        return USER_MISTAKE
     _keep_hydra_quiet()
     statuses: list[int] = []
     faults: list[Exception] = []  # raised again outside Hydra, which would add its own lines
@@ -201,6 +205,20 @@ def split_flags(arguments: list[str]) -> tuple[list[str], list[str]]:
         is_value = bool(flags) and flags[-1] in FLAGS_WITH_VALUE
         (flags if argument.startswith("-") or is_value else overrides).append(argument)
     return flags, overrides
+
+
+def _flag_mistake(flags: list[str]) -> str:
+    """What Hydra's parser has against the flags, in one sentence; '' when nothing."""
+    from hydra._internal.utils import get_args_parser
+
+    said = StringIO()
+    try:
+        with redirect_stderr(said), redirect_stdout(StringIO()):
+            get_args_parser().parse_args(flags)
+    except SystemExit as end:
+        if end.code:
+            return f"{one_line(said.getvalue().rpartition('error: ')[2])} (see --help)."
+    return ""
 
 
 def _keep_hydra_quiet() -> None:

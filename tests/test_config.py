@@ -81,6 +81,8 @@ def test_values_that_hydra_cannot_parse_are_quoted(argument: str, value: str) ->
         ("ø;=1", ["ø;=1: cannot be read; write key=value"]),
         ("", ["'': cannot be read; write key=value"]),
         ("+a\nb=1", ["+a b=1: keys cannot be added"]),
+        ("--nonsense", ["unrecognized arguments: --nonsense (see --help)."]),
+        ("--cfg=nonsense", ["invalid choice: 'nonsense'", "(see --help)."]),
         ("attack=[0.5]", ["attack=[0.5]: there is no such choice", "lira"]),
         ("defence=7", ["defence=7: there is no such choice", "dpsgd"]),
         ("model=", ["model=: there is no such choice", "mlp"]),

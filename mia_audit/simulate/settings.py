@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 
 from mia_audit.tracking import Tracking
 
 FEWEST_REPEATS = 5  # with fewer the error of a mean is itself unknown
 FEWEST_MODELS = 16
+MOST_REPEATS, LARGEST = 1_000_000, 1_000_000_000  # numbers in a matrix
 
 
 class Simulation(Enum):
@@ -76,6 +78,8 @@ class PTDIAblation:
             yield f"num_candidates={self.num_candidates}: at least 20 are needed."
         if not 0 < self.alpha < 1:
             yield f"alpha={self.alpha:g}: must lie strictly between 0 and 1."
+        if not math.isfinite(self.shift):
+            yield f"shift={self.shift}: must be finite."
 
 
 @dataclass
@@ -108,3 +112,17 @@ def check_settings(config: SimulateConfig) -> None:
             )
         for fault in settings.faults():
             raise ValueError(f"{simulation.value}.{fault}")
+        _check_size(simulation.value, settings)
+
+
+def _check_size(name: str, settings: FinitePopulation | Toy | PTDIAblation) -> None:
+    """What no memory holds is refused before it is asked for."""
+    if settings.repeats > MOST_REPEATS:
+        raise ValueError(f"{name}.repeats={settings.repeats}: at most {MOST_REPEATS:,}.")
+    sizes = {key: value for key, value in asdict(settings).items() if isinstance(value, int)}
+    del sizes["repeats"]
+    largest = max(sizes, key=lambda key: sizes[key])
+    if math.prod(sorted(sizes.values())[-2:]) > LARGEST:
+        raise ValueError(
+            f"{name}.{largest}={sizes[largest]}: too large to be held in memory; give less."
+        )

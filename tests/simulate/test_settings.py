@@ -26,6 +26,11 @@ def test_all_means_each_of_the_others() -> None:
         ("finite_population.num_train=999", "finite_population.num_train=999: must lie between 2"),
         ("ptdi_ablation.alpha=1", "ptdi_ablation.alpha=1: must lie strictly"),
         ("ptdi_ablation.num_candidates=3", "ptdi_ablation.num_candidates=3: at least 20"),
+        ("ptdi_ablation.shift=nan", "ptdi_ablation.shift=nan: must be finite"),
+        ("ptdi_ablation.num_candidates=99999999999", "num_candidates=9+: too large to be held"),
+        ("toy.dimension=99999999999", "toy.dimension=9+: too large to be held"),
+        ("finite_population.num_models=9999999", "num_models=9+: too large to be held"),
+        ("toy.repeats=9999999", "toy.repeats=9999999: at most 1,000,000"),
     ],
 )
 def test_mistakes_are_named_before_anything_is_simulated(argument: str, says: str) -> None:
