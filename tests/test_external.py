@@ -139,6 +139,13 @@ def test_nothing_is_unpickled(tmp_path: Path, scores, members) -> None:
         read_matrices(tmp_path)
 
 
+@pytest.mark.parametrize("content", [b"", b"1", b"\x93NUMPY", b"PK\x03\x04"])
+def test_a_file_that_is_no_array_is_one_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.npy").write_bytes(content)
+    with pytest.raises(ValueError, match=r"is not a readable \.npy file of numbers"):
+        load(tmp_path / "x.npy")
+
+
 def test_faults_of_folders(tmp_path: Path, scores, members) -> None:
     with pytest.raises(ValueError, match="does not exist: name the folder"):
         read_matrices(tmp_path / "nowhere")

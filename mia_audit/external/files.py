@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def load(path: Path) -> NDArray:
         array = np.load(path, allow_pickle=False)
     except FileNotFoundError as fault:
         raise ValueError(f"{path} does not exist.") from fault
-    except (ValueError, OSError, EOFError, SyntaxError, TokenError) as fault:  # of a damaged header
+    except (ValueError, OSError, EOFError, SyntaxError, TokenError, BadZipFile) as fault:  # damaged
         raise ValueError(f"{path} is not a readable .npy file of numbers.") from fault
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{path} holds several arrays: save one as .npy.")

@@ -123,7 +123,12 @@ def _read_parquet(file: SourceFile, wanted: Sequence[str], id_column: str | None
     except (pa.ArrowException, OSError) as fault:
         raise ValueError(f"{file} is not a readable Parquet file.") from fault
     frame = table.select(list(wanted)).to_pandas(ignore_metadata=True)
-    return Columns(frame, None if id_name is None else _as_text(table.column(id_name)))
+    if id_name is None:
+        return Columns(frame, None)
+    try:
+        return Columns(frame, _as_text(table.column(id_name)))
+    except pa.ArrowException as fault:  # lists, or bytes that are no text
+        raise ValueError(f"{file}: column {id_name!r} holds no ids that are text.") from fault
 
 
 def _as_text(column: pa.ChunkedArray) -> pd.Series:

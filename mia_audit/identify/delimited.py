@@ -48,7 +48,7 @@ def _read(
 
     as_text = {id_name: pa.string()} if id_name is not None else {}
     try:
-        return arrow_csv.read_csv(
+        table = arrow_csv.read_csv(
             file.path,
             arrow_csv.ReadOptions(column_names=names, skip_rows=header),
             arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
@@ -62,6 +62,10 @@ def _read(
     except pa.ArrowInvalid as fault:
         reason = str(fault).splitlines()[0].removeprefix("CSV parse error: ")
         raise ValueError(f"{file} is not a regular table: {reason.rstrip('. ')}.") from fault
+    for column in table.schema:
+        if pa.types.is_binary(column.type):
+            raise ValueError(f"{file}: column {column.name!r} is not UTF-8 text.")
+    return table
 
 
 def _header(file: SourceFile) -> tuple[str, list[str]]:

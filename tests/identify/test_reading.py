@@ -143,7 +143,8 @@ def test_missing_ids_are_counted(tmp_path: Path) -> None:
         ("table.xlsx", b"PK", "unknown kind '.xlsx'"),
         ("table", b"1", "unknown kind"),
         ("broken.npy", b"1", "not a readable .npy file"),
-        ("bytes.csv", b"id,score\na,1\nb,1\xff0\n", "holds '1\ufffd0' at record 2, where a number"),
+        ("archive.npy", b"PK\x03\x04", "not a readable .npy file"),
+        ("bytes.csv", b"id,score\na,1\nb,1\xff0\n", "column 'score' is not UTF-8 text"),
     ],
 )
 def test_files_that_are_not_what_they_seem(
@@ -154,6 +155,22 @@ def test_files_that_are_not_what_they_seem(
         read(tmp_path / name)
     assert words in str(told.value)
     assert str(told.value).startswith("candidates=")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"score": [b"1", b"\xff"]}, "column 'score' holds '1' at record 1, where a number"),
+        ({"score": [1.0, 2.0], "id": [b"a", b"\xff"]}, "column 'id' holds no ids that are text"),
+        ({"score": [1.0, 2.0], "id": [[1], [2]]}, "column 'id' holds no ids that are text"),
+    ],
+)
+def test_parquet_columns_of_another_kind(
+    tmp_path: Path, columns: dict[str, list[Any]], words: str
+) -> None:
+    pd.DataFrame(columns).to_parquet(tmp_path / "odd.parquet")
+    with pytest.raises(ValueError, match=words):
+        read(tmp_path / "odd.parquet")
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
