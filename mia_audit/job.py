@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -12,21 +11,19 @@ from rich.console import Console
 from mia_audit import tracking
 from mia_audit.audit import AuditSettings, audit
 from mia_audit.audit_run import Provenance
-from mia_audit.live import LiveProgress
+from mia_audit.live import open_run, progress_of
 from mia_audit.preparation import (
     TRAINING_KEYS,
-    Prepared,
     external,
     external_settings,
     external_target,
     prepare,
 )
-from mia_audit.progress import Progress
 from mia_audit.publishing import publish
 from mia_audit.schema import AuditConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.target import ExistingTarget
-from mia_audit.training import describe_plan, start_workers, train_missing, train_noise
+from mia_audit.training import describe_plan, start_all, train_missing, train_noise
 
 DONE, FAULT, REFUTED = 0, 1, 3
 
@@ -49,16 +46,37 @@ class Judged:
 def run_training(composed: Composed[AuditConfig]) -> int:
     """Fill the store with what `composed` asks for; 1 when models are missing afterwards."""
     console, config = Console(), composed.settings
+    tracking.check(config.tracking)
     prepared = prepare(config)
     describe_plan(prepared, console)
     if config.dry_run:
         return DONE
-    start_workers(prepared, config.cluster)
-    matrix = train_missing(prepared, config.cluster, console)
-    if matrix.missing or any(one.missing for one in train_noise(prepared, config.cluster, console)):
+    ready = start_all([prepared], config)
+    run = open_run(
+        prepared, config.tracking, ready,
+        kind="train", defence=prepared.plan.defence.name, started=composed.started,
+    )  # fmt: skip
+    progress = progress_of(run, console)
+    with run or nullcontext():
+        matrix = train_missing(prepared, config.cluster, progress)
+        further = () if matrix.missing else train_noise(prepared, config.cluster, progress)
+    is_incomplete = any(one.missing for one in (matrix, *further))
+    if run:
+        _end_training(run, composed, progress.log.text, is_incomplete=is_incomplete)
+    if is_incomplete:
         return FAULT
     console.print(f"all {matrix.num_models:,} models are in {prepared.store.label}")
     return DONE
+
+
+def _end_training(
+    run: tracking.LiveRun, composed: Composed[AuditConfig], sweep_log: str, *, is_incomplete: bool
+) -> None:
+    """The store has the scores: a run that cannot be logged is said, and no more."""
+    files = {"config.yaml": composed.yaml, "sweep.jsonl": sweep_log}
+    if not run.finish(files, status="FAILED" if is_incomplete else "FINISHED"):
+        shown = composed.settings.tracking.shown
+        print(f"the sweep's run could not be logged to tracking.uri={shown}.", file=sys.stderr)
 
 
 def run_audit(composed: Composed[AuditConfig]) -> int:
@@ -111,24 +129,24 @@ def _external(composed: Composed[AuditConfig]) -> Judged:
 
 
 def _trained(composed: Composed[AuditConfig], console: Console) -> Judged | None:
-    """None after a dry run. Ray and the tracking database, both slow, start side by side."""
+    """None after a dry run."""
     config = composed.settings
     tracking.check(config.tracking)
     prepared = prepare(config)
     describe_plan(prepared, console)
     if config.dry_run:
         return None
-    with ThreadPoolExecutor(1) as background:
-        tracked = background.submit(tracking.prepare, config.tracking)
-        start_workers(prepared, config.cluster)
-        ready = tracked.result()
-    run = _live_run(prepared, composed, ready)
-    progress = LiveProgress(console, run) if run else Progress(console)
+    ready = start_all([prepared], config)
+    run = open_run(
+        prepared, config.tracking, ready,
+        kind="audit", defence=prepared.plan.defence.name, started=composed.started,
+    )  # fmt: skip
+    progress = progress_of(run, console)
     with run or nullcontext():
-        matrix = train_missing(prepared, config.cluster, console, progress)
+        matrix = train_missing(prepared, config.cluster, progress)
         complete, settings = not matrix.missing, prepared.audit
         if complete and prepared.noise is not None:
-            further = train_noise(prepared, config.cluster, console)
+            further = train_noise(prepared, config.cluster, progress)
             complete = not any(one.missing for one in further)
             if complete:
                 settings = replace(settings, noise=prepared.noise.estimate(matrix, further))
@@ -140,23 +158,3 @@ def _trained(composed: Composed[AuditConfig], console: Console) -> Judged | None
         run_id=run.run_id if run else "",
     )
     return Judged(matrix, prepared.target, settings, provenance, complete, run)
-
-
-def _live_run(
-    prepared: Prepared, composed: Composed[AuditConfig], ready: tracking.Ready
-) -> tracking.LiveRun | None:
-    """The audit's run, open while models are trained; None where none is missing."""
-    plan = prepared.plan
-    if not prepared.store.missing(plan):
-        tracking.end_left_over(composed.settings.tracking, ready, plan.key)
-        return None
-    names = {"defence": plan.defence.name, "model": plan.model.name, "dataset": plan.dataset.name}
-    tags = {"kind": "audit", **names}
-    return tracking.LiveRun(
-        composed.settings.tracking,
-        ready,
-        name=" ".join(names.values()),
-        tags=tags,
-        key=plan.key,
-        started=composed.started,
-    )

@@ -76,9 +76,14 @@ class Store:
         try:
             self._files.probe()
         except Exception as error:  # every kind of remote has its own exceptions
+            remedy = (
+                "give store=PATH a folder that you may write to"
+                if self.is_local
+                else "check its address and credentials, and that its server answers"
+            )
             raise ValueError(
                 f"store={self.label}: nothing can be written there ({type(error).__name__}); "
-                "give store=PATH a folder that you may write to, or check its credentials."
+                f"{remedy}."
             ) from error
 
     def sole_driver(self, plan: Plan, *, busy: Callable[[], None]) -> AbstractContextManager[None]:

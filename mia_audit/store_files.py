@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import socket
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem, sync
 from fsspec.implementations.local import LocalFileSystem
 
 from mia_audit.faults import StoreError
@@ -28,6 +30,9 @@ _TEMPORARY = re.compile(r"\.tmp-(?P<host>.+)-(?P<pid>\d+)-[0-9a-f]{8}")
 _DAY = 24 * 3600.0
 _NEVER = datetime.fromtimestamp(0, UTC)
 PATIENCE = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)  # seconds between tries of a remote
+_TO_ANSWER = 30.0  # seconds a remote is given to take a file, beside those of its transfer
+_SLOWEST = 1e5  # bytes/s
+_ATTEMPTS = "AWS_MAX_ATTEMPTS"  # of botocore, each of up to 15 s
 
 T = TypeVar("T")
 
@@ -52,7 +57,8 @@ class StoreFiles:
     def __init__(self, url: str, label: str) -> None:
         expanded = url if "://" in url else os.path.abspath(os.path.expanduser(url))
         try:
-            self._system, root = fsspec.core.url_to_fs(expanded)
+            # An instance of our own: its tries are set below.
+            self._system, root = fsspec.core.url_to_fs(expanded, skip_instance_cache=True)
         except Exception as error:  # an unknown kind, a missing package, or an archive that is none
             raise ValueError(
                 f"store={label}: {masked(str(error)).rstrip('.')}; use a local folder, or "
@@ -61,6 +67,12 @@ class StoreFiles:
         self.root = root.rstrip("/")
         self.is_local = isinstance(self._system, LocalFileSystem)
         self._label = label
+        self._is_away = self._is_given_up = False
+        # We try again ourselves, and say so. The client's own tries, nested, would be minutes of
+        # silence before a server that takes connections and never answers.
+        if not self.is_local:
+            self._system.retries = 1
+            os.environ.setdefault(_ATTEMPTS, "1")
 
     def path(self, name: str) -> str:
         return f"{self.root}/{name}" if name else self.root
@@ -135,7 +147,7 @@ class StoreFiles:
     def _remove_stale(self, folder: str) -> None:
         own = f"{folder}/{temporary_name()}"
         try:
-            self._system.pipe_file(own, b"mia_audit")
+            self._pipe(own, b"mia_audit")
             infos = {info["name"].rsplit("/", 1)[-1]: info for info in self._list(folder)}
             now = _modified(infos[own.rsplit("/", 1)[-1]])
             for name, info in infos.items():
@@ -148,34 +160,70 @@ class StoreFiles:
 
     def _put_object(self, path: str, content: bytes) -> None:
         try:
-            self._system.pipe_file(path, content)
+            self._pipe(path, content)
         except FileNotFoundError:  # object stores have no folders; others want them made
             self._system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
-            self._system.pipe_file(path, content)
+            self._pipe(path, content)
         self._system.invalidate_cache(path)
+
+    def _pipe(self, path: str, content: bytes) -> None:
+        """Write an object; raises TimeoutError. Of S3's client a write alone has no time limit: it
+        waits for ever to be told to send the content."""
+        if not isinstance(self._system, AsyncFileSystem):
+            self._system.pipe_file(path, content)
+            return
+        limit = _TO_ANSWER + len(content) / _SLOWEST
+        sync(self._system.loop, self._system._pipe_file, path, content, timeout=limit)
 
     def _list(self, folder: str) -> list[dict[str, Any]]:
         self._system.invalidate_cache(folder)
         return list(self._system.ls(folder, detail=True))
 
     def _patiently(self, failed: str, work: Callable[..., T], *arguments: Any) -> T:
-        """Do `work`, again and again on a remote that is away; raises StoreError in the end."""
-        waits = iter(() if self.is_local else PATIENCE)
+        """Do `work`, again and again on a remote that is away; raises StoreError in the end.
+
+        A remote that was given up is tried once, until it answers: reads that were under way
+        together do not wait one after another.
+        """
+        waits = iter(() if self.is_local or self._is_given_up else PATIENCE)
+        until = 0.0  # tries can be long themselves
         while True:
             try:
-                return work(*arguments)
+                done = work(*arguments)
+                self._answered()
+                return done
             except FileNotFoundError:
+                self._answered()
                 raise
             except Exception as error:  # every kind of remote has its own exceptions
-                wait = None if isinstance(error, PermissionError) else next(waits, None)
+                until = until or time.monotonic() + sum(PATIENCE)
+                is_hopeless = isinstance(error, PermissionError) or time.monotonic() > until
+                wait = None if is_hopeless else next(waits, None)
                 if is_termination(error):
                     raise
                 if wait is None:
+                    self._is_given_up = True
                     raise StoreError(
                         f"store={self._label}: {failed} ({_reason(error)}). What was finished "
                         "before is kept: once that is mended, run the same command again."
                     ) from error
+                self._say_away(error)
             time.sleep(wait)
+
+    def _say_away(self, error: Exception) -> None:
+        """Tell on stderr, once an absence, why nothing goes on."""
+        if not self._is_away:
+            self._is_away = True
+            print(
+                f"store={self._label} does not answer ({_reason(error)}): trying again for about "
+                f"{sum(PATIENCE):.0f} s. What was finished before is kept.",
+                file=sys.stderr,
+            )
+
+    def _answered(self) -> None:
+        if self._is_away:
+            print(f"store={self._label} answers again.", file=sys.stderr)
+        self._is_away = self._is_given_up = False
 
 
 def temporary_name() -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from mia_audit import tracking
 from mia_audit.nodes import check_shared, connect
 from mia_audit.plan import Plan
 from mia_audit.preparation import Prepared
 from mia_audit.progress import Progress, named_models
+from mia_audit.schema import AuditConfig
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.store import Store
 from mia_audit.sweep import Cluster, run_sweep
@@ -37,6 +41,16 @@ def describe_plan(prepared: Prepared, console: Console) -> None:
         console.print(Text(f"{line}, {missing:,} to train (key {further.key})"))
 
 
+def start_all(prepared: Sequence[Prepared], config: AuditConfig) -> tracking.Ready:
+    """Ray, which starts only if a model is missing, and the tracking address, side by side: both
+    are slow. ValueError when runs cannot be kept there, or Ray's nodes do not share the store."""
+    with ThreadPoolExecutor(1) as background:
+        tracked = background.submit(tracking.prepare, config.tracking)
+        for one in prepared:
+            start_workers(one, config.cluster)
+        return tracked.result()
+
+
 def start_workers(prepared: Prepared, cluster: Cluster) -> None:
     """Start Ray, unless there is nothing to train. ValueError: its nodes do not share the store.
 
@@ -48,9 +62,7 @@ def start_workers(prepared: Prepared, cluster: Cluster) -> None:
         check_shared(store.folder, store.label)
 
 
-def train_missing(
-    prepared: Prepared, cluster: Cluster, console: Console, progress: Progress | None = None
-) -> ScoreMatrix:
+def train_missing(prepared: Prepared, cluster: Cluster, progress: Progress) -> ScoreMatrix:
     """Train what the store lacks and load all of it; models that failed are named and missing.
 
     A shard found damaged on loading counts as missing and is trained once more.
@@ -60,17 +72,20 @@ def train_missing(
     if not store.missing(plan):
         matrix = store.load(plan)
     if matrix is None or matrix.missing:
-        run_sweep(plan, store, cluster=cluster, progress=progress or Progress(console))
+        run_sweep(plan, store, cluster=cluster, progress=progress)
         matrix = store.load(plan)
     if matrix.missing:
-        console.print(_incomplete(plan, store, matrix.missing), markup=False, highlight=False)
+        told = _incomplete(plan, store, matrix.missing)
+        progress.console.print(told, markup=False, highlight=False)
     return matrix
 
 
-def train_noise(prepared: Prepared, cluster: Cluster, console: Console) -> tuple[ScoreMatrix, ...]:
+def train_noise(
+    prepared: Prepared, cluster: Cluster, progress: Progress
+) -> tuple[ScoreMatrix, ...]:
     """The same for the further models that measure the share of training noise."""
     return tuple(
-        train_missing(replace(prepared, plan=plan), cluster, console)
+        train_missing(replace(prepared, plan=plan), cluster, progress)
         for plan in prepared.noise_plans
     )
 

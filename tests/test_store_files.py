@@ -99,7 +99,7 @@ class Flaky:
 
 
 def flaky(failures: int, error: Exception, monkeypatch: pytest.MonkeyPatch) -> StoreFiles:
-    monkeypatch.setattr(store_files, "PATIENCE", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(store_files, "PATIENCE", (0.1, 0.1, 0.1))
     remote = StoreFiles("memory://flaky", "memory://flaky")
     monkeypatch.setattr(remote, "_system", Flaky(remote._system, failures, error))
     return remote

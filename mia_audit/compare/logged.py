@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from mia_audit import tracking
-from mia_audit.audit import AuditResult
 from mia_audit.audit_run import DESCRIPTION, Provenance, context_of, log_audit
-from mia_audit.compare.comparison import Comparison
+from mia_audit.compare.comparison import Comparison, Row
 from mia_audit.compare.planning import Planned
 from mia_audit.compare.table import table_csv, table_rows
 from mia_audit.compare.words import finding
@@ -32,14 +31,14 @@ def child_context(planned: Planned, matrix: ScoreMatrix) -> ReportContext:
 
 
 def log_child(
-    planned: Planned, matrix: ScoreMatrix, result: AuditResult, *, attacker: str, started: float
+    planned: Planned, matrix: ScoreMatrix, provenance: Provenance, row: Row, *, started: float
 ) -> tracking.RunLink:
     """Log one defence's audit as `jobs.audit` would, with its label and attacker."""
-    composed, provenance = planned.entry.composed, provenance_of(planned, matrix)
+    composed, result = planned.entry.composed, row.result
     context = child_context(planned, matrix)
     figures = draw_figures(result, context)
     report = render_report(result, context, figures)
-    tags = {"attacker": attacker}
+    tags = {"attacker": row.attacker}
     return log_audit(
         result, matrix, provenance, composed, report, figures, tags=tags, started=started
     )

@@ -1,7 +1,6 @@
 """A run that is on MLflow's page while its models are trained.
 
-Whatever goes wrong with it leaves the training alone: it then falls silent, and the finished audit
-is logged as a run of its own.
+Whatever goes wrong with it leaves the training alone: it is silent while its server is away.
 """
 
 import os
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mia_audit.tracking.address import Tracking
 from mia_audit.tracking.client import open_client
-from mia_audit.tracking.setup import Ready
+from mia_audit.tracking.setup import Ready, check
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -43,11 +42,13 @@ class LiveRun:
     ) -> None:
         """`key` names the sweep: its runs that a dead driver left behind are ended first."""
         self.run_id = ""
+        self._tracking = tracking
         self._client: MlflowClient = open_client(tracking)
         self._thread = ThreadPoolExecutor(1)
         self._sent: Future[None] | None = None
+        self._latest: tuple[Mapping[str, float], int] = ({}, 0)  # metrics and their step
+        self._sent_step = 0
         self._next = 0.0
-        self._is_lost = False
         with suppress(Exception):
             _end_left_over(self._client, ready, key)
             labels = {**tags, "store_key": key, _DRIVER: f"{socket.gethostname()}:{os.getpid()}"}
@@ -58,14 +59,25 @@ class LiveRun:
 
     def report(self, metrics: Mapping[str, float], *, step: int) -> None:
         """Send the metrics, unless others were sent just now or are still on their way."""
+        self._latest = (dict(metrics), step)
         busy = self._sent is not None and not self._sent.done()
-        if self.run_id and not self._is_lost and not busy and time.monotonic() >= self._next:
+        if self.run_id and not busy and time.monotonic() >= self._next:
             self._next = time.monotonic() + _EVERY
-            self._sent = self._thread.submit(self._send, dict(metrics), step)
+            self._sent = self._thread.submit(self._send)
 
     def fail(self) -> None:
         """No audit will come: the run ends FAILED."""
         self._end("FAILED")
+
+    def finish(self, texts: Mapping[str, str], *, status: str) -> bool:
+        """Log the texts under their artifact paths and end the run. Whether that was done."""
+        with suppress(Exception):
+            check(self._tracking)
+            for path, text in texts.items():
+                self._client.log_text(self.run_id, text, path)
+            self._client.set_terminated(self.run_id, status)
+            return True
+        return False
 
     def __enter__(self) -> "LiveRun":
         return self
@@ -77,24 +89,36 @@ class LiveRun:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self._end("FAILED" if isinstance(error, Exception) else "KILLED")
-        self._thread.shutdown(wait=False)
+            self._end("KILLED" if _is_interruption(error) else "FAILED")
+        elif self.run_id:
+            self._thread.submit(self._send)
 
-    def _send(self, metrics: dict[str, float], step: int) -> None:
+    def _send(self) -> None:
+        metrics, step = self._latest
+        if step == self._sent_step:
+            return
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
         points = [Metric(name, value, now, step) for name, value in metrics.items()]
-        try:
+        with suppress(Exception):
+            check(self._tracking)  # else it would wait a minute for an answer
             self._client.log_batch(self.run_id, metrics=points)
-        except Exception:
-            self._is_lost = True
+            self._sent_step = step
 
     def _end(self, status: str) -> None:
-        if self.run_id and not self._is_lost:  # else it would wait for an answer
-            with suppress(Exception):
+        """End the run, unless it has been ended."""
+        with suppress(Exception):
+            check(self._tracking)
+            if self._client.get_run(self.run_id).info.status == "RUNNING":
                 self._client.set_terminated(self.run_id, status)
-            self.run_id = ""
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether a signal is behind it: native code that one ends raises errors of its own."""
+    while error is not None and isinstance(error, Exception):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def end_left_over(tracking: Tracking, ready: Ready, key: str) -> None:

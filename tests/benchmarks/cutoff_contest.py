@@ -183,6 +183,7 @@ def trained(request: Request) -> tuple[np.ndarray, np.ndarray]:
         return draw_world(request.dataset, request.models + request.judges)
     from mia_audit.config import compose
     from mia_audit.preparation import prepare
+    from mia_audit.progress import Progress
     from mia_audit.training import train_missing
 
     composed = compose(
@@ -195,7 +196,7 @@ def trained(request: Request) -> tuple[np.ndarray, np.ndarray]:
             f"store={request.store}",
         ],
     ).settings
-    matrix = train_missing(prepare(composed), composed.cluster, Console(stderr=True))
+    matrix = train_missing(prepare(composed), composed.cluster, Progress(Console(stderr=True)))
     if matrix.missing:
         raise RuntimeError(f"{len(matrix.missing)} models are missing; run it again.")
     return matrix.scores, matrix.members

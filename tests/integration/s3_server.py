@@ -11,14 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 SECRET = "loopback-secret-key"
 
 
 class Relay:
-    """Forwards a loopback port to another; while it is `away` nothing answers there."""
+    """Forwards a loopback port to another; while it is away nothing answers there, and while it
+    is `hanging` what is sent is taken and never answered."""
 
     def __init__(self, target: int) -> None:
         self._target = target
+        self.hanging = False
         self._open: list[socket.socket] = []
         self._listener = _listen(0)
         self.port: int = self._listener.getsockname()[1]
@@ -43,6 +47,9 @@ class Relay:
         while True:
             try:
                 client, _ = listener.accept()
+                if self.hanging:
+                    self._open.append(client)
+                    continue
                 server = socket.create_connection(("127.0.0.1", self._target))
             except OSError:
                 return
@@ -95,6 +102,16 @@ def s3_server(folder: Path) -> Iterator[tuple[Relay, dict[str, str]]]:
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+@contextmanager
+def bucket_on_s3(folder: Path, bucket: str) -> Iterator[Relay]:
+    """The relay of a server with an empty bucket; this process's environment leads to it."""
+    with s3_server(folder) as (relay, environment), pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        make_bucket(environment, bucket)
+        yield relay
 
 
 def make_bucket(environment: dict[str, str], name: str) -> None:

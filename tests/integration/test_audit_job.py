@@ -302,3 +302,12 @@ def test_interrupted_then_resumed(tmp_path: Path, number: signal.Signals, expect
     status, out, err = run(tmp_path, *large, job="train")
     assert status == 0, err
     assert "96 to train" not in out
+    logged = {one.info.status: one for one in runs(tmp_path)}
+    assert logged.keys() == {"KILLED", "FINISHED"}
+    assert {one.data.tags["kind"] for one in logged.values()} == {"train"}
+    finished = logged["FINISHED"]
+    assert finished.data.metrics["progress/models_done"] == 96
+    lines = artifact(tmp_path, finished, "sweep.jsonl").read_text().splitlines()
+    trained = sum(len(json.loads(line)["models"]) for line in lines)
+    assert f"{96 - trained} in the store, {trained} to train" in " ".join(out.split())
+    assert artifact(tmp_path, finished, "config.yaml").read_text().startswith("dataset:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,12 @@ def test_one_parent_and_one_child_a_defence(compared: tuple[Path, str]) -> None:
     assert sorted(one.data.tags["defence"] for one in children) == sorted(LABELS)
     assert {one.data.tags["mlflow.parentRunId"] for one in children} == {parent.info.run_id}
     assert {one.info.status for one in found} == {"FINISHED"}
+    for one in children:
+        assert one.data.metrics["progress/models_done"] == 32
+        lines = artifact(folder, one, "sweep.jsonl").read_text().splitlines()
+        events = [json.loads(line) for line in lines]
+        assert sorted(model for event in events for model in event["models"]) == list(range(32))
+        assert {event["key"] for event in events} == {one.data.tags["store_key"]}
     names = {path.name for path in artifact(folder, parent, "").iterdir()}
     assert names == {"comparison.csv", "comparison.json", "config.yaml", "figures", "report.html"}
     assert (folder / "mia_report.html").read_bytes() == artifact(

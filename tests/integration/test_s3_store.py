@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import s3fs
 from rich.console import Console
 
 from mia_audit import store_files
@@ -24,7 +23,7 @@ from mia_audit.store import Store
 from mia_audit.store_command import run_store
 from mia_audit.sweep import connect, disconnect, run_sweep
 from tests.integration.driver import QUICK, make_plan
-from tests.integration.s3_server import SECRET, Relay, make_bucket, s3_server
+from tests.integration.s3_server import SECRET, Relay, bucket_on_s3
 from tests.integration.test_faults import undisturbed
 
 pytest.importorskip("s3fs")
@@ -40,17 +39,11 @@ SMALL = (
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Relay]:
     """The server's relay; its address and keys are in this process's environment."""
-    with (
-        s3_server(tmp_path_factory.mktemp("s3")) as (relay, environment),
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        make_bucket(environment, "bucket")
-        s3fs.S3FileSystem.clear_instance_cache()  # of another server that this process used
+    with bucket_on_s3(tmp_path_factory.mktemp("s3"), "bucket") as relay:
         yield relay
 
 
+@pytest.mark.slow  # half a minute; test_remote_job.py has its first run
 def test_the_main_job_stores_its_scores_on_s3(
     server: Relay, tmp_path: Path, migrated_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,6 +95,7 @@ def test_progress_is_on_the_page_each_shard_in_the_log_and_no_password_anywhere(
     client = MlflowClient(server.uri)
     done = client.get_metric_history(run.info.run_id, "progress/models_done")
     assert [point.value for point in done] == [point.step for point in done]
+    assert done[-1].step == 32
     assert run.data.metrics["progress/models_per_second"] > 0
     lines = Path(client.download_artifacts(run.info.run_id, "sweep.jsonl")).read_text()
     events = [json.loads(line) for line in lines.splitlines()]
