@@ -13,7 +13,7 @@ import numpy as np
 
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.stats.differences import Difference, paired_difference
-from mia_audit.stats.influence import Judgement, two_way_variance
+from mia_audit.stats.influence import Judgement
 from mia_audit.stats.intervals import t_quantile, too_few_out
 from mia_audit.stats.panel import build_panel
 
@@ -62,8 +62,8 @@ def mean_with_limits(values: np.ndarray) -> tuple[float, float, float]:
 
 
 def _error(judged: Judgement) -> float:
-    return sqrt(two_way_variance(judged.tpr_influence, *judged.inside.shape))
+    return sqrt(judged.tpr_variance)
 
 
 def _quantile(first: Judgement, second: Judgement) -> float:
-    return max(t_quantile(*first.inside.shape), t_quantile(*second.inside.shape))
+    return max(t_quantile(*first.entries.shape), t_quantile(*second.entries.shape))

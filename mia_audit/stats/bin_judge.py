@@ -6,59 +6,79 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mia_audit.stats.cutoffs import assign_bins, conformal_cutoff, merge_bins, quantile_edges
+from mia_audit.stats.cutoffs import conformal_cutoff, merge_bins
+from mia_audit.stats.entries import Entries
 from mia_audit.stats.influence import Judgement
 from mia_audit.stats.judges import share_above, slope
+from mia_audit.stats.threads import in_threads, row_slices
+
+BINS = 10
 
 
 @dataclass(eq=False)
 class BinJudge:
-    """Cut-offs within bins of `covariate` [M, N], which are merged anew for every level."""
+    """Cut-offs within the bins `finest` [M, N], which are merged anew for every level."""
 
     statistic: NDArray
-    covariate: NDArray
-    inside: NDArray[np.bool_]
-    outside: NDArray[np.bool_]
-    bins: int = 10
+    finest: NDArray
+    entries: Entries
+    bins: int = BINS
 
     @cached_property
-    def finest(self) -> NDArray[np.int16]:
-        """[M, N] bin of every entry before merging."""
-        edges = quantile_edges(self.covariate[self.outside], self.bins)
-        return assign_bins(self.covariate, edges)
+    def sorted_by_bin(self) -> tuple[list[NDArray], list[NDArray]]:
+        """The ascending scores of every bin: of members, of non-members."""
+        wanted = [(m, b) for m in (self.entries.inside, self.entries.outside)
+                  for b in range(self.bins)]  # fmt: skip
+        found = in_threads(lambda part: self._sorted_in_bin(*part), wanted)
+        return found[: self.bins], found[self.bins :]
 
     def __call__(self, level: float) -> Judgement:
         """Decisions at `level`."""
-        counts = np.bincount(self.finest[self.outside], minlength=self.bins)
-        merged = merge_bins(counts, level)
-        bin_of = merged[self.finest]
-        inside, outside = (
-            sorted_by_bin(self.statistic[mask], bin_of[mask], merged[-1] + 1)
-            for mask in (self.inside, self.outside)
-        )
-        cutoffs = np.array([conformal_cutoff(scores, level) for scores in outside])
-        num_in = max(sum(part.size for part in inside), 1)
-        weights = [
-            bin_slope(of_in, of_out, level) * of_in.size / num_in / max(of_out.size, 1)
-            for of_in, of_out in zip(inside, outside, strict=True)
-        ]
-        rates = [share_above(scores, c) for scores, c in zip(outside, cutoffs, strict=True)]
+        inside, outside = self.sorted_by_bin
+        merged = merge_bins(np.array([scores.size for scores in outside]), level)
+        weights, rates = np.empty((2, merged[-1] + 1))
+        cutoffs = np.empty(merged[-1] + 1, dtype=self.statistic.dtype)
+        num_in = max(sum(scores.size for scores in inside), 1)
+        for b in range(merged[-1] + 1):
+            of_in, of_out = (pooled(scores, merged == b) for scores in (inside, outside))
+            cutoffs[b] = conformal_cutoff(of_out, level)
+            rates[b] = share_above(of_out, cutoffs[b])
+            weights[b] = bin_slope(of_in, of_out, level) * of_in.size / num_in
+            weights[b] /= max(of_out.size, 1)
+        hits = np.empty(self.statistic.shape, dtype=bool)
+        bin_of = np.empty(self.statistic.shape, dtype=np.uint8)
+
+        def write(rows: slice) -> None:
+            np.take(merged, self.finest[rows], out=bin_of[rows], mode="clip")
+            np.greater(self.statistic[rows], cutoffs[bin_of[rows]], out=hits[rows])
+
+        in_threads(write, row_slices(hits.shape))
         return Judgement(
-            self.statistic > cutoffs[bin_of],
-            self.inside,
-            self.outside,
+            hits,
+            self.entries,
             in_weight=1 / num_in,
-            out_weight=np.array(weights),
+            out_weight=weights,
             out_rate=np.nan_to_num(rates),
             estimated=True,
             fpr_by_construction=True,
             bin_of=bin_of,
         )
 
+    def _sorted_in_bin(self, mask: NDArray[np.bool_], number: int) -> NDArray:
+        """By rows, since masks for the whole matrix are not small either."""
+        parts = [
+            self.statistic[rows][mask[rows] & (self.finest[rows] == number)]
+            for rows in row_slices(mask.shape)
+        ]
+        values = np.concatenate(parts)
+        values.sort()
+        return values
 
-def sorted_by_bin(values: NDArray, bin_of: NDArray, num_bins: int) -> list[NDArray]:
-    """The ascending values of every bin."""
-    return [np.sort(values[bin_of == b]) for b in range(num_bins)]
+
+def pooled(scores: list[NDArray], kept: NDArray[np.bool_]) -> NDArray:
+    """The ascending scores of some bins together."""
+    chosen = [values for values, keep in zip(scores, kept, strict=True) if keep]
+    return chosen[0] if len(chosen) == 1 else np.sort(np.concatenate(chosen))
 
 
 def bin_slope(inside: NDArray, outside: NDArray, level: float) -> float:

@@ -10,6 +10,8 @@ from typing import Literal
 
 import numpy as np
 
+from mia_audit.stats.threads import column_slices
+
 VARIANCE_FLOOR = 1e-12
 BLOCK_ENTRIES = 1 << 16
 ROW_ENTRIES = 1 << 15
@@ -56,9 +58,8 @@ class Block:
 
         The variance is floored; both are nan where the class has too few shadows.
         """
-        sums = self._sums(kind)
-        position = _positions(self.members if kind == "in" else ~self.members)
-        stretch = sums.count / np.where(sums.count > 1, sums.count - 1, np.nan)
+        sums, position = self._sums(kind), self._positions(kind)
+        stretch = stretches(sums.count)
         deviation = self.centred - sums.mean
         variance = np.square(deviation)
         variance *= _look_up(np.zeros_like(stretch), -stretch, position)
@@ -68,10 +69,21 @@ class Block:
         # clip, not maximum: four times as fast, and nan stays nan.
         return deviation, np.clip(variance, VARIANCE_FLOOR, np.inf, out=variance)
 
+    def deviation(self, kind: Kind) -> np.ndarray:
+        """score − mean' alone, as in `left_out`."""
+        sums = self._sums(kind)
+        stretch = stretches(sums.count)
+        deviation = self.centred - sums.mean
+        deviation *= _look_up(np.ones_like(stretch), stretch, self._positions(kind))
+        return deviation
+
     def shadows(self, kind: Kind) -> np.ndarray:
         """Number of other models of one class, int32 [M, w]."""
         own = self.members if kind == "in" else ~self.members
         return self._sums(kind).count.astype(np.int32) - own
+
+    def _positions(self, kind: Kind) -> np.ndarray:
+        return _positions(self.members if kind == "in" else ~self.members)
 
     def _sums(self, kind: Kind) -> ClassSums:
         return self.sums_in if kind == "in" else self.sums_out
@@ -86,13 +98,18 @@ def leave_one_out_blocks(
     `check_matrices`, and for scores that are not finite.
     """
     check_matrices(scores, members)
-    num_models, num_records = scores.shape
-    width = min(max(1, entries // num_models), num_records)
-    memory = np.empty(num_models * width)
-    for start in range(0, num_records, width):
-        columns = slice(start, min(start + width, num_records))
-        centred = memory[: num_models * (columns.stop - start)].reshape(num_models, -1)
+    parts = column_slices(scores.shape, entries)
+    memory = np.empty(len(scores) * (parts[0].stop - parts[0].start) if parts else 0)
+    for columns in parts:
+        width = columns.stop - columns.start
+        centred = memory[: len(scores) * width].reshape(len(scores), width)
         yield _block(scores[:, columns], members[:, columns], columns, centred)
+
+
+def block_at(scores: np.ndarray, members: np.ndarray, columns: slice) -> Block:
+    """The block of some columns of [M, N], in memory of its own; of checked matrices."""
+    chosen = scores[:, columns]
+    return _block(chosen, members[:, columns], columns, np.empty(chosen.shape))
 
 
 def rows(num_models: int, width: int) -> Iterator[slice]:
@@ -112,6 +129,11 @@ def _look_up(otherwise: np.ndarray, own: np.ndarray, position: np.ndarray) -> np
     A table look-up, since np.where takes several times as long on a random mask.
     """
     return np.stack([otherwise, own], axis=1).ravel().take(position, mode="clip")
+
+
+def stretches(count: np.ndarray) -> np.ndarray:
+    """n/(n − 1), by which an own entry is further from its class's mean once it is left out."""
+    return count / np.where(count > 1, count - 1, np.nan)
 
 
 def degrees(count: np.ndarray, ddof: int) -> np.ndarray:

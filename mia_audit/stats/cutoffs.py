@@ -37,19 +37,19 @@ def quantile_edges(covariate_out: NDArray, bins: int) -> NDArray[np.float64]:
     return np.quantile(covariate_out, np.arange(1, bins) / bins)
 
 
-def assign_bins(covariate: NDArray, edges: NDArray) -> NDArray[np.int16]:
+def assign_bins(covariate: NDArray, edges: NDArray) -> NDArray[np.uint8]:
     """The bin of every entry; NaN goes to the last one, where its z is NaN too."""
-    return np.searchsorted(edges, covariate, side="right").astype(np.int16)
+    return np.searchsorted(edges, covariate, side="right").astype(np.uint8)
 
 
-def merge_bins(counts: NDArray, alpha: float) -> NDArray[np.int16]:
+def merge_bins(counts: NDArray, alpha: float) -> NDArray[np.uint8]:
     """New bin of every old bin, neighbours joined from left to right until each holds ≥ 5/α.
 
     `counts` are out scores per bin. A short last bin joins the one on its left; fewer than 5/α
     scores in all leave one bin.
     """
     wanted = 5 / alpha * (1 - 1e-9)
-    merged = np.zeros(len(counts), dtype=np.int16)
+    merged = np.zeros(len(counts), dtype=np.uint8)
     bin_now, held = 0, 0
     for position, count in enumerate(counts):
         merged[position] = bin_now
@@ -57,5 +57,5 @@ def merge_bins(counts: NDArray, alpha: float) -> NDArray[np.int16]:
         if held >= wanted:
             bin_now, held = bin_now + 1, 0
     if bin_now > 0:
-        merged = np.minimum(merged, bin_now - 1)
+        merged = np.minimum(merged, np.uint8(bin_now - 1))
     return merged

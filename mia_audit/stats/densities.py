@@ -40,5 +40,5 @@ def quantile_of_sorted(ascending: NDArray, q: float) -> float:
 
 def heights(ascending: NDArray, edges: NDArray) -> NDArray[np.float64]:
     """Share per unit of score in each bin."""
-    below = np.searchsorted(ascending, edges)
+    below = np.searchsorted(ascending, edges.astype(ascending.dtype))
     return np.diff(below) / ascending.size / np.diff(edges)

@@ -62,7 +62,7 @@ def paired_difference(method: str, alpha: float, first: Judgement, second: Judge
     if too_few_out(first, alpha) or too_few_out(second, alpha):
         note = "too few out scores for an interval"
         return Difference(method, alpha, difference, nan, nan, note)
-    shape = first.inside.shape
+    shape = first.entries.shape
     variance = two_way_variance(
         lambda block: first.tpr_influence(block) - second.tpr_influence(block), *shape
     )

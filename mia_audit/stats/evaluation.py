@@ -4,9 +4,10 @@ Shapes: M models, N records, A levels α. Higher score = more likely a member. S
 arXiv 2605.25819 (post-processing), arXiv 2112.03570 (LiRA).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import isclose
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +16,33 @@ from mia_audit.stats.densities import Densities, score_densities
 from mia_audit.stats.exposed import most_exposed
 from mia_audit.stats.halves import split_halves
 from mia_audit.stats.intervals import IntervalMethod, interval_method
-from mia_audit.stats.judges import PooledJudge
+from mia_audit.stats.judges import PooledJudge, rank_of, share_above
 from mia_audit.stats.moments import Moments, check_matrices
 from mia_audit.stats.normality import Normality, check_normality
 from mia_audit.stats.operating_points import (
+    METHODS,
+    Contestant,
     OperatingPoint,
+    conditional,
     contestants,
+    estimated,
     judged_point,
     normal_record_point,
     record_point,
+    regression,
+    standardised,
+    undirected,
 )
 from mia_audit.stats.panel import Panel, build_panel
 from mia_audit.stats.per_record import negative_effects, record_table
+from mia_audit.stats.record_judge import RecordJudge
 from mia_audit.stats.roc import Roc, thinned_roc_of_sorted
-from mia_audit.stats.spread import Spread, fpr_spread
+from mia_audit.stats.spread import Spread, excess_sds, fpr_spread, record_fprs
 
 __all__ = ["Evaluation", "OperatingPoint", "evaluate"]
 
 MAX_VERTICES = 2000
+RULES = ("naive", "post_empirical")  # whose evenness over records is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,23 +107,35 @@ def evaluate(
     method = interval_method(intervals)
     panel = build_panel(scores, members, statistic=statistic, moments=moments)
     check_panel(panel)
-    naive, pooled = panel.naive, panel.pooled(direction)
-    roc_naive, roc = thinned_roc(naive), thinned_roc(pooled)
     halves = split_halves(scores, members) if moments is None else None
-    spread = fpr_spread(naive, pooled, halves, direction, alphas)
+    excess = {rule: excess_sds(halves, rule, direction, alphas) for rule in RULES}
     exposed = most_exposed(halves, alphas)
-    del halves  # as large as the panel itself
+    del halves
+    # One after the other, so that one statistic and its sorted scores are in memory at a time.
+    naive = _judge_naive(panel, alphas, method)
+    post = _judge_standardised(panel, direction, alphas, method)
+    rest = [
+        *judged_points([regression(panel, direction)], alphas, method),
+        *judged_points(estimated(panel, panel.pooled("estimated")), alphas, method),
+    ]
+    own = RecordJudge(panel.scores, panel.entries)
+    rest += record_points(panel, own, post.points, alphas, method)
     return Evaluation(
-        points=operating_points(panel, direction, alphas, method),
-        records=record_table(panel, naive, pooled, alphas),
-        roc=roc,
-        roc_naive=roc_naive,
-        auc=roc.auc,
-        auc_naive=roc_naive.auc,
-        balanced_accuracy=balanced_accuracy(naive),
-        normality=check_normality(panel, alphas),
-        spread=spread,
-        densities=score_densities(pooled),
+        points=in_order([*naive.points, *post.points, *rest]),
+        records=record_table(panel, own, post.fpr, naive.fpr, alphas),
+        roc=post.roc,
+        roc_naive=naive.roc,
+        auc=post.roc.auc,
+        auc_naive=naive.roc.auc,
+        balanced_accuracy=naive.balanced_accuracy,
+        normality=post.normality,
+        spread=[
+            *fpr_spread("naive", naive.fpr, excess["naive"], panel.entries, alphas),
+            *fpr_spread(
+                "post_empirical", post.fpr, excess["post_empirical"], panel.entries, alphas
+            ),
+        ],
+        densities=post.densities,
         exposed=exposed,
         alphas=tuple(float(alpha) for alpha in alphas),
         num_models=panel.num_models,
@@ -122,6 +144,52 @@ def evaluate(
         nan_entries=panel.nan_entries,
         negative_share=float(negative_effects(panel.records).mean()),
     )
+
+
+class _Naive(NamedTuple):
+    """What is read off LiRA's likelihood ratio."""
+
+    points: list[OperatingPoint]
+    roc: Roc
+    fpr: NDArray[np.float64]
+    balanced_accuracy: float
+
+
+class _Standardised(NamedTuple):
+    """What is read off the standardised scores."""
+
+    points: list[OperatingPoint]
+    roc: Roc
+    fpr: NDArray[np.float64]
+    densities: Densities
+    normality: Normality
+
+
+def _judge_naive(panel: Panel, alphas: Sequence[float], method: IntervalMethod) -> _Naive:
+    naive = panel.naive()
+    return _Naive(
+        judged_points(undirected(panel, naive), alphas, method),
+        thinned_roc(naive),
+        record_fprs(naive, alphas),
+        balanced_accuracy(naive),
+    )
+
+
+def _judge_standardised(
+    panel: Panel, direction: str, alphas: Sequence[float], method: IntervalMethod
+) -> _Standardised:
+    pooled = panel.pooled(direction)
+    found = _Standardised(
+        judged_points(standardised(panel, pooled, direction), alphas, method),
+        thinned_roc(pooled),
+        record_fprs(pooled, alphas),
+        score_densities(pooled),
+        check_normality(panel, pooled.statistic, alphas),
+    )
+    z = pooled.statistic
+    del pooled  # its sorted scores are as large as z, and so are those of all bins
+    found.points.extend(judged_points([conditional(panel, z, direction)], alphas, method))
+    return found
 
 
 def operating_points(
@@ -133,15 +201,38 @@ def operating_points(
     without: Collection[str] = (),
 ) -> list[OperatingPoint]:
     """All methods at all levels, but those named in `without`."""
-    points = [
-        judged_point(contestant, alpha, intervals)
-        for contestant in contestants(panel, direction)
-        if contestant.method not in without
-        for alpha in alphas
-    ]
-    points += [record_point(panel, alpha, intervals) for alpha in alphas]
+    kept = (c for c in contestants(panel, direction) if c.method not in without)
+    points = judged_points(kept, alphas, intervals)
+    own = RecordJudge(panel.scores, panel.entries)
+    return in_order([*points, *record_points(panel, own, points, alphas, intervals)])
+
+
+def judged_points(
+    contestants: Iterable[Contestant], alphas: Sequence[float], intervals: IntervalMethod
+) -> list[OperatingPoint]:
+    """Each of some methods at each level."""
+    return [judged_point(c, alpha, intervals) for c in contestants for alpha in alphas]
+
+
+def record_points(
+    panel: Panel,
+    own: RecordJudge,
+    points: Sequence[OperatingPoint],
+    alphas: Sequence[float],
+    intervals: IntervalMethod,
+) -> list[OperatingPoint]:
+    """The two rows of per-record cut-offs; `points` hold the exact-t rule's."""
+    own.look_up(alphas)
     exact = {p.alpha: p for p in points if p.method == "post_student_t_exact"}
-    return points + [normal_record_point(panel, alpha, exact[alpha]) for alpha in alphas]
+    return [
+        *(record_point(own, alpha, intervals) for alpha in alphas),
+        *(normal_record_point(panel, alpha, exact[alpha]) for alpha in alphas),
+    ]
+
+
+def in_order(points: list[OperatingPoint]) -> list[OperatingPoint]:
+    """The rows as tables show them, whatever the order they were computed in."""
+    return sorted(points, key=lambda point: METHODS.index(point.method))
 
 
 def thinned_roc(judge: PooledJudge) -> Roc:
@@ -151,9 +242,8 @@ def thinned_roc(judge: PooledJudge) -> Roc:
 
 def balanced_accuracy(naive: PooledJudge) -> float:
     """(TPR + TNR)/2 when LLR > 0 is called a member."""
-    hits_in = naive.sorted_in.size - np.searchsorted(naive.sorted_in, 0.0, side="right")
-    rejects = np.searchsorted(naive.sorted_out, 0.0, side="right")
-    return float(hits_in / naive.sorted_in.size + rejects / naive.sorted_out.size) / 2
+    rejects = rank_of(naive.sorted_out, 0.0) / naive.sorted_out.size
+    return float(share_above(naive.sorted_in, 0.0) + rejects) / 2
 
 
 def check_request(
@@ -177,7 +267,7 @@ def check_request(
 
 def check_panel(panel: Panel) -> None:
     """Raise ValueError when there is nothing to judge."""
-    if not panel.inside.any() or not panel.outside.any():
+    if not panel.entries.num_inside.total or not panel.entries.num_outside.total:
         raise ValueError(
             f"With {panel.num_models} models no member or no non-member entry has two other models "
             "in and two out; an audit needs at least 6 models, and 16 to say anything."

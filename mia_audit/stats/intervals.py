@@ -14,15 +14,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mia_audit.stats.influence import (
-    Influence,
-    Judgement,
-    at,
-    blocks,
-    record_totals,
-    two_way_variance,
-)
+from mia_audit.stats.influence import BLOCK_ENTRIES, Influence, Judgement, at
 from mia_audit.stats.privacy_bounds import clopper_pearson
+from mia_audit.stats.threads import column_slices
 
 NORMAL_QUANTILE = 1.96
 FEW_HITS = 10
@@ -86,14 +80,14 @@ class Bootstrap:
         return Bounds(self._limits(tpr_view(judged)), fpr)
 
     def _limits(self, view: "RateView") -> tuple[float, float]:
-        if not view.mask.any():
+        if not view.trials:
             return NOTHING
         num_models, num_records = view.mask.shape
         rng = np.random.default_rng(self.seed)
         rows = rng.multinomial(num_models, np.full(num_models, 1 / num_models), self.draws)
         columns = rng.multinomial(num_records, np.full(num_records, 1 / num_records), self.draws)
         above, below = np.zeros(self.draws), np.zeros(self.draws)
-        for block in blocks(num_models, num_records):
+        for block in column_slices((num_models, num_records), BLOCK_ENTRIES):
             weight = view.mask[:, block] * at(view.weight, block)
             for total, part in ((above, view.influence(block)), (below, weight)):
                 total += np.einsum("bn,bn->b", rows.astype(float) @ part, columns[:, block])
@@ -103,31 +97,44 @@ class Bootstrap:
 
 @dataclass(frozen=True, eq=False)
 class RateView:
-    """A rate over the entries of `mask`, their weights in it and the influence of each."""
+    """A rate over the entries of `mask`, their weights in it, the influence of each, and the
+    two-way clustered variance that follows.
+    """
 
     rate: float
     hits: float
+    trials: int
     mask: NDArray[np.bool_]
     weight: float | NDArray
     influence: Influence
-
-    @property
-    def variance(self) -> float:
-        """Two-way clustered variance of the rate."""
-        return two_way_variance(self.influence, *self.mask.shape)
+    variance_of: Callable[[], float]
 
 
 def tpr_view(judged: Judgement) -> RateView:
     """The TPR of a judgement."""
-    hits = float(record_totals(judged.hits, judged.inside).sum())
-    return RateView(judged.tpr, hits, judged.inside, judged.in_weight, judged.tpr_influence)
+    return RateView(
+        judged.tpr,
+        judged.true_hits,
+        judged.entries.num_inside.total,
+        judged.entries.inside,
+        judged.in_weight,
+        judged.tpr_influence,
+        lambda: judged.tpr_variance,
+    )
 
 
 def fpr_view(judged: Judgement) -> RateView:
     """The FPR of a judgement, its cut-off taken as given."""
-    hits = float(record_totals(judged.hits, judged.outside).sum())
-    weight = 1 / max(int(judged.outside.sum()), 1)
-    return RateView(judged.fpr, hits, judged.outside, weight, judged.fpr_influence)
+    num_outside = judged.entries.num_outside.total
+    return RateView(
+        judged.fpr,
+        judged.false_hits,
+        num_outside,
+        judged.entries.outside,
+        1 / max(num_outside, 1),
+        judged.fpr_influence,
+        lambda: judged.fpr_variance,
+    )
 
 
 def interval_method(name: str) -> IntervalMethod:
@@ -144,7 +151,7 @@ def interval_method(name: str) -> IntervalMethod:
 
 def too_few_out(judged: Judgement, level: float) -> bool:
     """Whether fewer than five out scores stand above a cut-off estimated from them."""
-    return judged.estimated and level * int(judged.outside.sum()) < 5
+    return judged.estimated and level * judged.entries.num_outside.total < 5
 
 
 def t_quantile(num_models: int, num_records: int) -> float:
@@ -171,18 +178,18 @@ def _clustered(
     judge: Judge, judged: Judgement, level: float, view_of: Callable[[Judgement], RateView]
 ) -> tuple[float, float]:
     view = view_of(judged)
-    trials = int(view.mask.sum())
+    trials = view.trials
     if trials == 0:
         return NOTHING
     quantile = t_quantile(*view.mask.shape)
-    variance = view.variance
+    variance = view.variance_of()
     if view.hits >= FEW_HITS and 0 < view.rate < 1:
         return logit_interval(view.rate, variance, quantile)
     laxer = view_of(judge(min(10 * level, 0.3)))
     inflation = max(
         1.0,
         variance_inflation(view.rate, variance, trials),
-        variance_inflation(laxer.rate, laxer.variance, trials),
+        variance_inflation(laxer.rate, laxer.variance_of(), trials),
     )
     return few_hits_interval(view.rate, trials, inflation, quantile)
 

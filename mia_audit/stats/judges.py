@@ -1,19 +1,20 @@
 """The rules of a table as judges: level in, decisions with their influence out.
 
 A judge answers any level, since an interval also needs the slope of the TPR around the level and,
-with few hits, the spread at a laxer one. Masks, scores and moments come from one `Panel`.
+with few hits, the spread at a laxer one. Entries and scores come from one `Panel`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mia_audit.stats.cutoffs import conformal_cutoff, student_cutoff
+from mia_audit.stats.cutoffs import conformal_cutoff, exact_cutoffs, student_cutoff
+from mia_audit.stats.entries import Entries
 from mia_audit.stats.influence import Judgement
-from mia_audit.stats.shape_regression import ShapeRegression
+from mia_audit.stats.threads import in_threads, row_slices
 
 
 @dataclass(eq=False)
@@ -21,18 +22,22 @@ class PooledJudge:
     """One conformal cut-off for all entries of `statistic` [M, N] (naive, attack, empirical)."""
 
     statistic: NDArray
-    inside: NDArray[np.bool_]
-    outside: NDArray[np.bool_]
+    entries: Entries
 
-    @cached_property
+    @property
     def sorted_in(self) -> NDArray:
         """Ascending scores of the valid in entries."""
-        return np.sort(self.statistic[self.inside])
+        return self._sorted[0]
 
-    @cached_property
+    @property
     def sorted_out(self) -> NDArray:
         """Ascending scores of the valid out entries."""
-        return np.sort(self.statistic[self.outside])
+        return self._sorted[1]
+
+    @cached_property
+    def _sorted(self) -> list[NDArray]:
+        masks = (self.entries.inside, self.entries.outside)
+        return in_threads(partial(sorted_at, self.statistic), masks)
 
     def tpr_at(self, level: float) -> float:
         """TPR at the cut-off of `level`."""
@@ -45,8 +50,7 @@ class PooledJudge:
         num_in, num_out = self.sorted_in.size, self.sorted_out.size
         return Judgement(
             self.statistic > cutoff,
-            self.inside,
-            self.outside,
+            self.entries,
             in_weight=1 / max(num_in, 1),
             out_weight=slope(self.tpr_at, level) / max(num_out, 1),
             out_rate=share_above(self.sorted_out, cutoff),
@@ -58,21 +62,38 @@ class PooledJudge:
 
 @dataclass(eq=False)
 class FixedJudge:
-    """Cut-offs fixed beforehand: `cutoff(level)` is a scalar or [M, N]."""
+    """One cut-off fixed beforehand for each level."""
 
     statistic: NDArray
-    inside: NDArray[np.bool_]
-    outside: NDArray[np.bool_]
-    cutoff: Callable[[float], float | NDArray]
+    entries: Entries
+    cutoff: Callable[[float], float]
 
     def __call__(self, level: float) -> Judgement:
         """Decisions at `level`."""
-        return Judgement(
-            self.statistic > self.cutoff(level),
-            self.inside,
-            self.outside,
-            in_weight=1 / max(int(self.inside.sum()), 1),
-        )
+        hits = self.statistic > self.cutoff(level)
+        return Judgement(hits, self.entries, in_weight=1 / max(self.entries.num_inside.total, 1))
+
+
+@dataclass(eq=False)
+class ExactStudentJudge:
+    """The exact-t cut-off of each entry's number of out shadows; `n_out` [N] models without x."""
+
+    statistic: NDArray
+    entries: Entries
+    n_out: NDArray[np.int64]
+
+    def __call__(self, level: float) -> Judgement:
+        """Decisions at `level`."""
+        table = exact_cutoffs(len(self.statistic), level).astype(self.statistic.dtype)
+        member, non_member = table[self.n_out], table[np.maximum(self.n_out - 1, 0)]
+        hits = np.empty(self.entries.shape, dtype=bool)
+
+        def write(rows: slice) -> None:
+            cutoffs = np.where(self.entries.outside[rows], non_member, member)
+            np.greater(self.statistic[rows], cutoffs, out=hits[rows])
+
+        in_threads(write, row_slices(hits.shape))
+        return Judgement(hits, self.entries, in_weight=1 / max(self.entries.num_inside.total, 1))
 
 
 @dataclass(eq=False)
@@ -89,8 +110,7 @@ class StudentJudge:
         num_in, num_out = pooled.sorted_in.size, pooled.sorted_out.size
         return Judgement(
             pooled.statistic > cutoff,
-            pooled.inside,
-            pooled.outside,
+            pooled.entries,
             in_weight=1 / max(num_in, 1),
             out_weight=slope(pooled.tpr_at, level) / max(num_out, 1),
             out_rate=share_above(pooled.sorted_out, cutoff),
@@ -102,30 +122,35 @@ class StudentJudge:
 class RegressionJudge:
     """One conformal cut-off on what a score exceeds the quantile of its record's shape by.
 
-    `covariates()` gives them, [K, M, N], once a level is asked for. The influence counts the
-    estimated shift and takes the regression as given.
+    `margin(level)` is that excess, [M, N]. The influence counts the estimated shift and takes the
+    regression as given.
     """
 
-    statistic: NDArray
-    inside: NDArray[np.bool_]
-    outside: NDArray[np.bool_]
-    covariates: Callable[[], NDArray[np.float32]]
-
-    @cached_property
-    def regression(self) -> ShapeRegression:
-        """What the cut-offs are read from."""
-        return ShapeRegression(self.statistic, self.covariates(), self.outside)
+    margin: Callable[[float], NDArray]
+    entries: Entries
 
     def __call__(self, level: float) -> Judgement:
         """Decisions at `level`."""
-        return PooledJudge(self.regression.margin(level), self.inside, self.outside)(level)
+        return PooledJudge(self.margin(level), self.entries)(level)
+
+
+def sorted_at(statistic: NDArray, mask: NDArray[np.bool_]) -> NDArray:
+    """The ascending values of the entries of a mask."""
+    values = statistic[mask]
+    values.sort()
+    return values
+
+
+def rank_of(ascending: NDArray, value: float) -> int:
+    """How many sorted values are at most `value`, compared in their own precision."""
+    return int(np.searchsorted(ascending, ascending.dtype.type(value), side="right"))
 
 
 def share_above(ascending: NDArray, cutoff: float) -> float:
     """Share of sorted values strictly above the cut-off; nan without values."""
     if not ascending.size:
         return float("nan")
-    return 1 - float(np.searchsorted(ascending, cutoff, side="right")) / ascending.size
+    return 1 - rank_of(ascending, cutoff) / ascending.size
 
 
 def slope(tpr_at: Callable[[float], float], level: float) -> float:

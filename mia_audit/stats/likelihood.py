@@ -1,4 +1,4 @@
-"""The kernel of online LiRA: a block's log-likelihood ratios in few passes over memory."""
+"""A block's log-likelihood ratios and standardised scores in few passes over memory."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,12 @@ from mia_audit.stats.blocks import VARIANCE_FLOOR, Block, ClassSums, rows
 
 def is_regular(block: Block) -> bool:
     """Whether both classes of every record vary, and leave two shadows to whoever is left out."""
-    return all(
-        sums.count.min() >= 3 and sums.variance().min() > VARIANCE_FLOOR
-        for sums in (block.sums_in, block.sums_out)
-    )
+    return all(class_is_regular(sums) for sums in (block.sums_in, block.sums_out))
+
+
+def class_is_regular(sums: ClassSums) -> bool:
+    """The same of one class."""
+    return bool(sums.count.min() >= 3 and sums.variance().min() > VARIANCE_FLOOR)
 
 
 def write_log_likelihood_ratio(block: Block, out: np.ndarray) -> None:
@@ -42,6 +44,23 @@ def write_log_likelihood_ratio(block: Block, out: np.ndarray) -> None:
         ratio += own
         np.multiply(ratio, 0.5, out=ratio)
         out[part] = ratio
+
+
+def standardised_out(block: Block) -> np.ndarray:
+    """z = (φ − μ_out)/σ_out of a block with a regular out class, float64 [M, w]."""
+    of = _Rows.of(block.sums_out)
+    z = np.empty_like(block.centred)
+    memory = np.empty((2, 1, z.shape[1]))
+    for part in rows(*z.shape):
+        if memory.shape[1] != part.stop - part.start:
+            memory = np.empty((2, part.stop - part.start, z.shape[1]))
+        own, variance = memory
+        np.logical_not(block.members[part], out=own)
+        np.subtract(block.centred[part], of.mean, out=z[part])
+        np.square(z[part], out=variance)
+        _left_out_variance(variance, own, of)
+        z[part] /= np.sqrt(variance, out=variance)
+    return z
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +101,16 @@ def _left_out(
     """
     np.subtract(scores, of.mean, out=square)
     np.square(square, out=square)
-    np.multiply(square, of.slope, out=variance)
-    variance += of.shift
-    variance *= own
-    variance += of.plain
-    if variance.min() < VARIANCE_FLOOR:
-        np.maximum(variance, of.floor, out=variance)
+    np.copyto(variance, square)
+    _left_out_variance(variance, own, of)
     square /= variance
+
+
+def _left_out_variance(square: np.ndarray, own: np.ndarray, of: _Rows) -> None:
+    """Squared deviations from the full mean → variances over f², in place."""
+    square *= of.slope
+    square += of.shift
+    square *= own
+    square += of.plain
+    if square.min() < VARIANCE_FLOOR:
+        np.maximum(square, of.floor, out=square)

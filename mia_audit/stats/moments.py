@@ -15,10 +15,12 @@ from mia_audit.stats.blocks import (
     VARIANCE_FLOOR,
     Block,
     Kind,
+    block_at,
     check_matrices,
     degrees,
     leave_one_out_blocks,
 )
+from mia_audit.stats.threads import column_slices
 
 __all__ = [
     "BLOCK_ENTRIES",
@@ -31,6 +33,7 @@ __all__ = [
     "degrees",
     "leave_one_out_blocks",
     "leave_one_out_moments",
+    "moment_block",
     "moment_blocks",
 ]
 
@@ -50,6 +53,10 @@ class Moments:
     var_out: np.ndarray
     n_out: np.ndarray
 
+    def of_records(self, records: slice) -> "Moments":
+        """Those of some columns."""
+        return Moments(*(values[:, records] for values in vars(self).values()))
+
 
 @dataclass(frozen=True, eq=False)
 class GivenBlock:
@@ -65,6 +72,10 @@ class GivenBlock:
         mean = given.mean_in if kind == "in" else given.mean_out
         variance = given.var_in if kind == "in" else given.var_out
         return self.scores[at] - mean[at], variance[at]
+
+    def deviation(self, kind: Kind) -> np.ndarray:
+        """score − mean' alone."""
+        return self.left_out(kind)[0]
 
     def shadows(self, kind: Kind) -> np.ndarray:
         """Number of other models of one class, [M, w]."""
@@ -84,9 +95,17 @@ def moment_blocks(
         yield from leave_one_out_blocks(scores, members, entries=entries)
         return
     check_matrices(scores, members)
-    width = max(1, entries // len(scores))
-    for start in range(0, scores.shape[1], width):
-        yield GivenBlock(slice(start, min(start + width, scores.shape[1])), scores, moments)
+    for columns in column_slices(scores.shape, entries):
+        yield GivenBlock(columns, scores, moments)
+
+
+def moment_block(
+    scores: np.ndarray, members: np.ndarray, moments: Moments | None, columns: slice
+) -> Block | GivenBlock:
+    """The block of some columns, of checked matrices; `moments` as in `moment_blocks`."""
+    if moments is None:
+        return block_at(scores, members, columns)
+    return GivenBlock(columns, scores, moments)
 
 
 def leave_one_out_moments(scores: np.ndarray, members: np.ndarray, *, ddof: int = 1) -> Moments:

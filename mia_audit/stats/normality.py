@@ -12,10 +12,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from mia_audit.stats.blocks import BLOCK_ENTRIES
 from mia_audit.stats.intervals import Clustered
-from mia_audit.stats.operating_points import exact_judge
+from mia_audit.stats.judges import ExactStudentJudge
 from mia_audit.stats.panel import Panel
-from mia_audit.stats.thresholds import num_out_shadows
+from mia_audit.stats.threads import column_slices, in_threads
 
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)
 FLOORED_LIMIT = 0.01
@@ -41,13 +42,17 @@ class Normality:
     observed: NDArray[np.float64]
 
 
-def check_normality(panel: Panel, alphas: Sequence[float]) -> Normality:
-    """Summary of the out scores of a panel, and a warning where normal theory would mislead."""
-    skewness, kurtosis = mean_shape(panel.scores, panel.outside)
-    num_out = int(panel.outside.sum())
+def check_normality(panel: Panel, z: NDArray, alphas: Sequence[float]) -> Normality:
+    """Summary of the out scores of a panel, and a warning where normal theory would mislead.
+
+    `z` [M, N] are its standardised scores.
+    """
+    sample = panel.sample
+    skewness, kurtosis = mean_shape(panel.scores[:, sample], panel.entries.outside[:, sample])
+    num_out = panel.entries.num_outside.total
     usable = [a for a in alphas if a * num_out >= EXPECTED_IN_TAIL] or [max(alphas)]
     level = min(usable)
-    judge = exact_judge(panel)
+    judge = ExactStudentJudge(z, panel.entries, panel.records.n_out)
     judged = judge(level)
     lower, _ = Clustered().bounds(judge, judged, level).fpr
     ratio = judged.fpr / level
@@ -58,7 +63,7 @@ def check_normality(panel: Panel, alphas: Sequence[float]) -> Normality:
         ratio,
         warning_text(ratio, lower / level, level, panel.floored_share),
         expected,
-        normal_score_quantiles(panel),
+        normal_score_quantiles(panel, z),
     )
 
 
@@ -84,6 +89,18 @@ def mean_shape(scores: NDArray, outside: NDArray[np.bool_]) -> tuple[float, floa
     Records with fewer than four valid out scores or with constant ones are left out; nan, nan
     when none is left.
     """
+
+    def of(columns: slice) -> NDArray[np.float64]:
+        return record_shapes(scores[:, columns], outside[:, columns])
+
+    found = np.concatenate(in_threads(of, column_slices(scores.shape, BLOCK_ENTRIES)), axis=1)
+    if not found.size:
+        return float("nan"), float("nan")
+    return float(found[0].mean()), float(found[1].mean())
+
+
+def record_shapes(scores: NDArray, outside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """[2, K] skewness G1 and excess kurtosis G2 of the K records of [M, w] that have any."""
     n = outside.sum(axis=0).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         values = np.where(outside, scores, 0.0).astype(float)
@@ -96,22 +113,21 @@ def mean_shape(scores: NDArray, outside: NDArray[np.bool_]) -> tuple[float, floa
         g1, g2 = m3 / m2**1.5, m4 / m2**2 - 3
         skewness = g1 * np.sqrt(n * (n - 1)) / (n - 2)
         kurtosis = ((n + 1) * g2 + 6) * (n - 1) / ((n - 2) * (n - 3))
-    if not known.any():
-        return float("nan"), float("nan")
-    return float(skewness[known].mean()), float(kurtosis[known].mean())
+    return np.stack([skewness[known], kurtosis[known]])
 
 
-def normal_score_quantiles(panel: Panel) -> NDArray[np.float64]:
+def normal_score_quantiles(panel: Panel, z: NDArray) -> NDArray[np.float64]:
     """Upper quantiles of g over valid out entries at `LEVELS`, from evenly spaced records.
 
     At most about `MOST_SCORES` entries are looked at; a level with fewer than ten above it is nan.
     """
-    step = max(1, panel.z.size // MOST_SCORES)
-    outside = panel.outside[:, ::step]
+    step = max(1, z.size // MOST_SCORES)
+    outside = panel.entries.outside[:, ::step]
     if not outside.any():
         return np.full(len(LEVELS), np.nan)
-    n = num_out_shadows(panel.members[:, ::step])[outside]
-    upper_tail = scipy.stats.t.sf(panel.z[:, ::step][outside] / np.sqrt(1 + 1 / n), n - 1)
+    n = np.broadcast_to(panel.records.n_out[::step] - 1, outside.shape)[outside]
+    chosen = z[:, ::step][outside].astype(np.float64)
+    upper_tail = scipy.stats.t.sf(chosen / np.sqrt(1 + 1 / n), n - 1)
     largest = np.finfo(np.float64).max  # quantiles cannot be interpolated between infinities
     g = np.clip(np.asarray(scipy.stats.norm.isf(upper_tail)), -largest / 4, largest / 4)
     quantiles = np.quantile(g, 1 - np.array(LEVELS))

@@ -1,24 +1,34 @@
 """One row of the table per method and level: TPR, achieved FPR, their limits and what to mind."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil, nan
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mia_audit.stats.bin_judge import BinJudge
-from mia_audit.stats.cutoffs import exact_cutoffs
+from mia_audit.stats.bin_judge import BINS, BinJudge
 from mia_audit.stats.intervals import NOTHING, IntervalMethod, Judge
-from mia_audit.stats.judges import FixedJudge, PooledJudge, RegressionJudge, StudentJudge
+from mia_audit.stats.judges import (
+    ExactStudentJudge,
+    FixedJudge,
+    PooledJudge,
+    RegressionJudge,
+    StudentJudge,
+)
 from mia_audit.stats.panel import Panel
+from mia_audit.stats.panel_regression import PanelRegression
 from mia_audit.stats.per_record import normal_record_tpr
 from mia_audit.stats.record_judge import RecordJudge
-from mia_audit.stats.thresholds import num_out_shadows
+from mia_audit.stats.student_t import fit_degrees_of_freedom
 
 UNDIRECTED = "none"
+METHODS = (
+    "naive", "attack", "post_empirical", "post_conditional", "post_regression", "post_normal",
+    "post_student_t", "post_student_t_exact", "post_empirical_estimated", "post_normal_estimated",
+    "post_student_t_estimated", "per_record", "per_record_normal",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,24 +62,49 @@ class Contestant:
 
 def contestants(panel: Panel, direction: str = "positive") -> Iterator[Contestant]:
     """The pooled methods of a table, one after the other, so that one at a time is in memory."""
-    masks = (panel.inside, panel.outside)
-    yield Contestant("naive", UNDIRECTED, panel.naive)
+    yield from undirected(panel, panel.naive())
+    yield from standardised(panel, panel.pooled(direction), direction)
+    yield conditional(panel, panel.standardised(direction), direction)
+    yield regression(panel, direction)
+    yield from estimated(panel, panel.pooled("estimated"))
+
+
+def undirected(panel: Panel, naive: PooledJudge) -> Iterator[Contestant]:
+    """LiRA, and the chosen attack, each under one cut-off."""
+    yield Contestant("naive", UNDIRECTED, naive)
     if panel.statistic is not None:
-        yield Contestant("attack", UNDIRECTED, PooledJudge(panel.statistic, *masks))
-    pooled = panel.pooled(direction)
-    z, df = pooled.statistic, panel.degrees_of_freedom
+        yield Contestant("attack", UNDIRECTED, PooledJudge(panel.statistic, panel.entries))
+
+
+def standardised(panel: Panel, pooled: PooledJudge, direction: str) -> Iterator[Contestant]:
+    """The rules on standardised scores that know of no bins or shapes."""
+    z, entries = pooled.statistic, panel.entries
+    exact = ExactStudentJudge(z, entries, panel.records.n_out)
     yield Contestant("post_empirical", direction, pooled)
-    yield Contestant("post_conditional", direction, BinJudge(z, panel.covariate, *masks))
-    shapes = partial(getattr, panel, "shapes")  # costly, so not before a level is asked for
-    yield Contestant("post_regression", direction, RegressionJudge(z, *masks, shapes))
-    yield Contestant("post_normal", direction, FixedJudge(z, *masks, normal_cutoff))
-    yield Contestant("post_student_t", direction, StudentJudge(pooled, df))
-    yield Contestant("post_student_t_exact", direction, FixedJudge(z, *masks, exact_of(panel)))
-    pooled = panel.pooled("estimated")
+    yield Contestant("post_normal", direction, FixedJudge(z, entries, normal_cutoff))
+    yield Contestant("post_student_t", direction, StudentJudge(pooled, fitted_df(panel, z)))
+    yield Contestant("post_student_t_exact", direction, exact)
+
+
+def conditional(panel: Panel, z: NDArray, direction: str) -> Contestant:
+    """A cut-off in each bin of μ_out/σ_out; `z` [M, N] are standardised scores."""
+    return Contestant("post_conditional", direction, BinJudge(z, panel.bins(BINS), panel.entries))
+
+
+def regression(panel: Panel, direction: str) -> Contestant:
+    """A cut-off for each record's shape; nothing is computed before a level is asked for."""
+    margin = PanelRegression(panel, direction).margin
+    return Contestant("post_regression", direction, RegressionJudge(margin, panel.entries))
+
+
+def estimated(panel: Panel, pooled: PooledJudge) -> Iterator[Contestant]:
+    """The rules on scores that are turned where the estimated effect is negative."""
     z = pooled.statistic
+    fixed = FixedJudge(z, panel.entries, normal_cutoff)
     yield Contestant("post_empirical_estimated", "estimated", pooled)
-    yield Contestant("post_normal_estimated", "estimated", FixedJudge(z, *masks, normal_cutoff))
-    yield Contestant("post_student_t_estimated", "estimated", StudentJudge(pooled, df))
+    yield Contestant("post_normal_estimated", "estimated", fixed)
+    student = StudentJudge(pooled, fitted_df(panel, z))
+    yield Contestant("post_student_t_estimated", "estimated", student)
 
 
 def normal_cutoff(level: float) -> float:
@@ -77,14 +112,9 @@ def normal_cutoff(level: float) -> float:
     return float(scipy.stats.norm.isf(level))
 
 
-def exact_judge(panel: Panel) -> FixedJudge:
-    """The exact-t rule on the standardised scores, direction positive."""
-    return FixedJudge(panel.z, panel.inside, panel.outside, exact_of(panel))
-
-
-def exact_of(panel: Panel) -> Callable[[float], NDArray[np.float64]]:
-    """level → exact-t cut-offs [M, N], by the number of out shadows of each entry."""
-    return lambda level: exact_cutoffs(panel.num_models, level)[num_out_shadows(panel.members)]
+def fitted_df(panel: Panel, z: NDArray) -> float:
+    """Degrees of freedom of the t that fits the out scores best, whatever the signs of z."""
+    return fit_degrees_of_freedom(z[:, panel.sample][panel.entries.outside[:, panel.sample]])
 
 
 def judged_point(contestant: Contestant, alpha: float, intervals: IntervalMethod) -> OperatingPoint:
@@ -103,13 +133,12 @@ def judged_point(contestant: Contestant, alpha: float, intervals: IntervalMethod
     )
 
 
-def record_point(panel: Panel, alpha: float, intervals: IntervalMethod) -> OperatingPoint:
+def record_point(judge: RecordJudge, alpha: float, intervals: IntervalMethod) -> OperatingPoint:
     """The mean of the records' own TPRs, from M ≥ 2/α models on; noisy below 10/α."""
-    num_models, wanted = panel.num_models, ceil(10 / alpha * (1 - 1e-9))
+    num_models, wanted = len(judge.scores), ceil(10 / alpha * (1 - 1e-9))
     if num_models < 2 / alpha * (1 - 1e-9):
         note = f"needs M ≥ {wanted}"
         return OperatingPoint("per_record", alpha, nan, *NOTHING, nan, *NOTHING, UNDIRECTED, note)
-    judge = RecordJudge(panel.scores, panel.inside, panel.outside)
     point = judged_point(Contestant("per_record", UNDIRECTED, judge), alpha, intervals)
     point = replace(point, fpr=alpha)
     if num_models >= wanted:

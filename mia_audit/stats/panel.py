@@ -1,19 +1,24 @@
-"""What every rule of one table reads: standardised scores, likelihood ratios, one valid mask.
+"""What every rule of one table reads: the scores, the entries that count, records' moments.
 
-Shapes: M models, N records. Built once per evaluation, by blocks of records.
+Shapes: M models, N records. Statistics of the size of the scores are made when a rule asks for
+them and kept by nobody: one such matrix at a time is what large sweeps have memory for.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mia_audit.stats.attacks import lira
+from mia_audit.stats.blocks import BLOCK_ENTRIES
+from mia_audit.stats.cutoffs import assign_bins, quantile_edges
+from mia_audit.stats.entries import Entries
 from mia_audit.stats.judges import PooledJudge
-from mia_audit.stats.moments import VARIANCE_FLOOR, Moments
-from mia_audit.stats.shapes import shape_covariates
-from mia_audit.stats.standardisation import moment_blocks, standardise_block
-from mia_audit.stats.student_t import fit_degrees_of_freedom
+from mia_audit.stats.moments import VARIANCE_FLOOR, Block, GivenBlock, Kind, Moments, moment_block
+from mia_audit.stats.standardisation import standardise
+from mia_audit.stats.threads import column_slices, in_threads
+
+SAMPLE_ENTRIES = 1 << 23  # of which smooth properties of all scores are read off
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,63 +40,70 @@ class RecordMoments:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Statistics [M, N] with NaN at the same entries, and the masks of the entries that count.
+    """Scores and members [M, N], and the entries for which every rule of the table is defined.
 
-    `z` standardised score, `llr` LiRA online, `covariate` the leave-one-out μ_out/σ_out,
-    `negative` where the estimated effect is below 0, `statistic` the chosen attack's output.
+    `statistic` is the chosen attack's output, `moments` what replaces the computed ones.
     """
 
     scores: NDArray
     members: NDArray[np.bool_]
-    z: NDArray[np.float64]
-    llr: NDArray[np.float64]
-    covariate: NDArray[np.float64]
-    negative: NDArray[np.bool_]
+    entries: Entries
     statistic: NDArray | None
-    inside: NDArray[np.bool_]
-    outside: NDArray[np.bool_]
+    moments: Moments | None
     records: RecordMoments
     floored_share: float
 
     @property
     def nan_entries(self) -> int:
         """Entries without enough shadow models for some rule of the table."""
-        return int(self.inside.size - self.inside.sum() - self.outside.sum())
+        counted = self.entries.num_inside.total + self.entries.num_outside.total
+        return int(self.members.size - counted)
 
     @property
     def num_models(self) -> int:
         """M."""
         return int(self.members.shape[0])
 
-    @cached_property
+    @property
+    def sample(self) -> slice:
+        """The records that smooth properties of all scores are read off, see `sample_of`."""
+        return sample_of(self.members.size)
+
     def naive(self) -> PooledJudge:
         """LiRA's likelihood ratio under one cut-off."""
-        return PooledJudge(self.llr, self.inside, self.outside)
-
-    @cached_property
-    def positive(self) -> PooledJudge:
-        """The standardised scores under one cut-off."""
-        return PooledJudge(self.z, self.inside, self.outside)
-
-    @cached_property
-    def shapes(self) -> NDArray[np.float32]:
-        """[3, M, N], see `shape_covariates`; of the scores as they are, whatever the moments."""
-        return shape_covariates(self.scores, self.members)
-
-    @cached_property
-    def degrees_of_freedom(self) -> float:
-        """Those of the t that fits the out scores best; the sign of a score does not matter."""
-        return fit_degrees_of_freedom(self.z[self.outside])
+        return PooledJudge(lira(self.scores, self.members, moments=self.moments), self.entries)
 
     def pooled(self, direction: str) -> PooledJudge:
         """The standardised scores of a direction under one cut-off."""
-        if direction == "positive":
-            return self.positive
-        return PooledJudge(self.directed(direction), self.inside, self.outside)
+        return PooledJudge(self.standardised(direction), self.entries)
 
-    def directed(self, direction: str) -> NDArray[np.float64]:
-        """z, turned round for `estimated` where the estimated effect is negative."""
-        return self.z if direction == "positive" else np.where(self.negative, -self.z, self.z)
+    def standardised(self, direction: str) -> NDArray:
+        """z [M, N], stored as exactly as the scores are."""
+        return standardise(
+            self.scores,
+            self.members,
+            direction=direction,
+            moments=self.moments,
+            dtype=self.scores.dtype,
+        )
+
+    def bins(self, number: int) -> NDArray[np.uint8]:
+        """[M, N] quantile bin of each entry's leave-one-out μ_out/σ_out."""
+        sample = self._covariate(self.sample)[self.entries.outside[:, self.sample]]
+        edges = quantile_edges(sample, number)
+        bin_of = np.empty(self.members.shape, dtype=np.uint8)
+
+        def write(columns: slice) -> None:
+            bin_of[:, columns] = assign_bins(self._covariate(columns), edges)
+
+        in_threads(write, column_slices(self.members.shape, BLOCK_ENTRIES))
+        return bin_of
+
+    def _covariate(self, records: slice) -> NDArray[np.float64]:
+        """Leave-one-out μ_out/σ_out of some records, [M, w]."""
+        block = moment_block(self.scores, self.members, self.moments, records)
+        deviation, variance = block.left_out("out")
+        return (self.scores[:, records] - deviation) / np.sqrt(variance)
 
 
 def build_panel(
@@ -102,68 +114,86 @@ def build_panel(
     moments: Moments | None = None,
 ) -> Panel:
     """Scores and members [M, N] (checked) → the panel; `moments` replaces the computed ones."""
-    shape = scores.shape
-    z, llr, covariate = (np.empty(shape) for _ in range(3))
-    negative = np.empty(shape, dtype=bool)
-    floored = 0
-    parts = []
-    for columns, block in moment_blocks(scores, members, moments):
-        values = scores[:, columns]
-        z[:, columns] = standardise_block(values, block)
-        llr[:, columns] = log_likelihood_ratio(values, block)
-        covariate[:, columns] = block.mean_out / np.sqrt(block.var_out)
-        negative[:, columns] = block.mean_in < block.mean_out
-        floored += int((np.fmin(block.var_in, block.var_out) <= VARIANCE_FLOOR * 1.001).sum())
-        parts.append(full_moments(members[:, columns], block))
-    valid = np.isfinite(z) & np.isfinite(llr)
-    if statistic is not None:
-        valid &= ~np.isnan(statistic)
-    z[~valid] = np.nan
-    llr[~valid] = np.nan
+    inside, outside = np.empty((2, *scores.shape), dtype=bool)
+
+    def look(columns: slice) -> RecordMoments:
+        block, own = moment_block(scores, members, moments, columns), members[:, columns]
+        np.logical_and(own, has_shadows(block, "in"), out=inside[:, columns])
+        np.greater(has_shadows(block, "out"), own, out=outside[:, columns])
+        if statistic is not None:
+            known = ~np.isnan(statistic[:, columns])
+            inside[:, columns] &= known
+            outside[:, columns] &= known
+        return record_moments(block, own)
+
+    def floored(columns: slice) -> int:
+        return num_floored(moment_block(scores, members, moments, columns))
+
+    found = in_threads(look, column_slices(scores.shape, BLOCK_ENTRIES))
+    sample = sample_of(scores.size)
+    parts = column_slices(scores.shape, BLOCK_ENTRIES, step=sample.step)
     return Panel(
         scores,
         members,
-        z,
-        llr,
-        covariate,
-        negative,
+        Entries(inside, outside),
         statistic,
-        valid & members,
-        valid & ~members,
-        RecordMoments(*(np.concatenate(column) for column in zip(*parts, strict=True))),
-        floored / scores.size,
+        moments,
+        joined(found),
+        sum(in_threads(floored, parts)) / scores[:, sample].size,
     )
 
 
-def log_likelihood_ratio(scores: NDArray, moments: Moments) -> NDArray[np.float64]:
-    """LiRA online, log N(score; in) − log N(score; out), per record (arXiv 2112.03570)."""
-    return 0.5 * (
-        np.log(moments.var_out / moments.var_in)
-        + (scores - moments.mean_out) ** 2 / moments.var_out
-        - (scores - moments.mean_in) ** 2 / moments.var_in
-    )
+def sample_of(size: int) -> slice:
+    """Evenly spaced records that hold at most about `SAMPLE_ENTRIES` of `size` entries."""
+    return slice(None, None, -(-size // SAMPLE_ENTRIES))
 
 
-def full_moments(members: NDArray[np.bool_], moments: Moments) -> tuple[NDArray, ...]:
-    """Each record's moments over all models, read off the leave-one-out ones.
+def has_shadows(block: Block | GivenBlock, kind: Kind) -> NDArray[np.bool_]:
+    """Where two other models remain in either class when an entry of one class is left out.
+
+    Bool [w], the same for all models; of given moments [M, w], where they are known.
+    """
+    if isinstance(block, Block):
+        n_in, n_out = block.sums_in.count, block.sums_out.count
+        return (n_in >= 2 + (kind == "in")) & (n_out >= 2 + (kind == "out"))
+    (above_in, var_in), (above_out, var_out) = block.left_out("in"), block.left_out("out")
+    return np.isfinite(above_in + var_in + above_out + var_out)
+
+
+def num_floored(block: Block | GivenBlock) -> int:
+    """Entries with a variance at its floor in some class."""
+    var_in, var_out = block.left_out("in")[1], block.left_out("out")[1]
+    return int((np.fmin(var_in, var_out) <= VARIANCE_FLOOR * 1.001).sum())
+
+
+def joined(parts: list[RecordMoments]) -> RecordMoments:
+    """The moments of all blocks of records, left to right."""
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return RecordMoments(*(np.concatenate(column) for column in columns))
+
+
+def record_moments(block: Block | GivenBlock, members: NDArray[np.bool_]) -> RecordMoments:
+    """Each record's moments over all models, read off given leave-one-out ones where need be.
 
     Leaving out a model that trained on the record changes nothing in the out class, and the other
     way round; so corrected moments (finite population) come through corrected.
     """
-    any_in = np.asarray(members.any(axis=0))
-    any_out = np.asarray(~members.all(axis=0))
-    row_in, row_out = members.argmax(axis=0), members.argmin(axis=0)
+    n_in = members.sum(axis=0, dtype=np.int64)
+    n_out = len(members) - n_in
+    if isinstance(block, Block):
+        sums_in, sums_out = block.sums_in, block.sums_out
+        return RecordMoments(
+            sums_in.mean + block.origin, sums_in.variance(), n_in,
+            sums_out.mean + block.origin, sums_out.variance(), n_out,
+        )  # fmt: skip
+    given = block.moments.of_records(block.columns)
     columns = np.arange(members.shape[1])
 
     def at(values: NDArray, rows: NDArray, there: NDArray) -> NDArray:
-        return np.where(there, np.asarray(values)[rows, columns], np.nan)
+        return np.where(there, values[rows, columns], np.nan)
 
-    n_in = members.sum(axis=0, dtype=np.int64)
-    return (
-        at(moments.mean_in, row_out, any_out),
-        at(moments.var_in, row_out, any_out),
-        n_in,
-        at(moments.mean_out, row_in, any_in),
-        at(moments.var_out, row_in, any_in),
-        members.shape[0] - n_in,
-    )
+    row_in, row_out, any_in, any_out = members.argmax(0), members.argmin(0), n_in > 0, n_out > 0
+    return RecordMoments(
+        at(given.mean_in, row_out, any_out), at(given.var_in, row_out, any_out), n_in,
+        at(given.mean_out, row_in, any_in), at(given.var_out, row_in, any_in), n_out,
+    )  # fmt: skip

@@ -10,10 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mia_audit.stats.judges import PooledJudge
 from mia_audit.stats.panel import Panel, RecordMoments
 from mia_audit.stats.record_judge import RecordJudge
-from mia_audit.stats.spread import record_fpr
 
 NORMAL_QUANTILE = 1.96
 LARGEST_NOISE = 0.95
@@ -60,18 +58,22 @@ def negative_effects(records: RecordMoments) -> NDArray[np.bool_]:
 
 
 def record_table(
-    panel: Panel, naive: PooledJudge, pooled: PooledJudge, alphas: Sequence[float]
+    panel: Panel,
+    judge: RecordJudge,
+    fpr: NDArray[np.float64],
+    fpr_naive: NDArray[np.float64],
+    alphas: Sequence[float],
 ) -> dict[str, NDArray]:
     """What is known of each record: [A, N] and [N] arrays, see `Evaluation.records`."""
     analytic = [normal_record_tpr(panel.records, alpha) for alpha in alphas]
-    own = RecordJudge(panel.scores, panel.inside, panel.outside)
+    inside, counts = panel.entries.inside, panel.entries.num_inside
     return {
         "tpr": np.array([found.tpr for found in analytic]),
         "lower": np.array([found.lower for found in analytic]),
         "upper": np.array([found.upper for found in analytic]),
-        "tpr_empirical": np.array([own.rates(alpha, panel.inside) for alpha in alphas]),
-        "fpr": np.array([record_fpr(pooled, alpha) for alpha in alphas]),
-        "fpr_naive": np.array([record_fpr(naive, alpha) for alpha in alphas]),
+        "tpr_empirical": np.array([judge.rates(alpha, inside, counts) for alpha in alphas]),
+        "fpr": fpr,
+        "fpr_naive": fpr_naive,
         "delta": panel.records.delta,
         "n_in": panel.records.n_in,
         "n_out": panel.records.n_out,

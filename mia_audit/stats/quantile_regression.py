@@ -68,11 +68,9 @@ class Basis:
     def surface(
         self, covariates: NDArray[np.float32], weights: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """design · weights of entries given by covariates [K, n], each with weights of its own:
-        [P, n].
-        """
+        """design · weights [P] of entries given by covariates [K, n], without the design."""
         terms = iter(weights)
-        height = next(terms).copy()
+        height = np.full(covariates.shape[1], next(terms))
         units = [self._units(k, values) for k, values in enumerate(covariates)]
         for k, x in enumerate(units):
             part = next(terms) + x * next(terms)

@@ -209,5 +209,6 @@ class ByShape:
         margin = regression.margin(level)
         cut = np.full(margin.shape[1], conformal_cutoff(np.sort(margin[regression.outside]), level))
         if regression.is_rich(level):
-            cut = np.maximum(cut + regression.quantile(self.known, level), regression.floor(level))
+            heights = regression.heights(self.known, regression.fold, level)
+            cut = np.maximum(cut + heights, regression.floor(level))
         return lambda of: cut

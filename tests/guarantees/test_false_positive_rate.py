@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mia_audit.stats.bin_judge import BinJudge
+from mia_audit.stats.bin_judge import BINS
 from mia_audit.stats.cutoffs import merge_bins
 from mia_audit.stats.design import draw_members
 from mia_audit.stats.evaluation import evaluate
@@ -119,9 +119,9 @@ def conformal_gap(members, scores, alpha):
     whereas a fresh score passes the cut with probability j/(n+1): one entry a bin.
     """
     panel = build_panel(scores, members)
-    judge = BinJudge(panel.z, panel.covariate, panel.inside, panel.outside)
-    bins = merge_bins(np.bincount(judge.finest[panel.outside]), alpha)[-1] + 1
-    one = 1 / (alpha * panel.outside.sum())
+    counts = np.bincount(panel.bins(BINS)[panel.entries.outside])
+    bins = int(merge_bins(counts, alpha)[-1]) + 1
+    one = 1 / (alpha * panel.entries.num_outside.total)
     return {
         "naive": one,
         "post_empirical": one,

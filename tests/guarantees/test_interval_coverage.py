@@ -84,7 +84,7 @@ def keeps_promise(share, repetitions):
 def judges_of(panel):
     """Every method of the table, by name."""
     judges = {c.method: c.judge for c in contestants(panel)}
-    return judges | {"per_record": RecordJudge(panel.scores, panel.inside, panel.outside)}
+    return judges | {"per_record": RecordJudge(panel.scores, panel.entries)}
 
 
 def limits_of(judge, alpha):

@@ -58,6 +58,9 @@ def test_a_block_is_regular_when_everyone_leaves_two_varying_shadows_of_each_cla
 
 
 def test_the_last_block_is_narrower() -> None:
-    scores, members = oracle.random_case(2)
-    widths = [b.centred.shape for b in leave_one_out_blocks(scores, members, entries=23 * 9)]
-    assert widths == [(23, 9)] * 4 + [(23, 5)]
+    scores, members = (np.tile(matrix, 9) for matrix in oracle.random_case(2))
+    assert scores.shape == (23, 369)
+    widths = [b.centred.shape for b in leave_one_out_blocks(scores, members, entries=23 * 150)]
+    assert widths == [(23, 150)] * 2 + [(23, 69)]
+    widths = [b.centred.shape for b in leave_one_out_blocks(scores, members, entries=1)]
+    assert widths == [(23, 128)] * 2 + [(23, 113)]

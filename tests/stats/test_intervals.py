@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 
 from mia_audit.stats.bin_judge import BinJudge
+from mia_audit.stats.cutoffs import assign_bins, quantile_edges
 from mia_audit.stats.differences import tpr_differences
+from mia_audit.stats.entries import Entries
 from mia_audit.stats.evaluation import evaluate
 from mia_audit.stats.influence import Judgement, two_way_variance
 from mia_audit.stats.intervals import Bootstrap, Clustered, interval_method, tpr_view
@@ -64,7 +66,7 @@ def slow_pooled_psi(statistic, inside, outside, alpha):
 def test_pooled_influence_equals_its_formula(alpha):
     statistic, inside, outside = draw()
     p, psi = slow_pooled_psi(statistic, inside, outside, alpha)
-    judged = PooledJudge(statistic, inside, outside)(alpha)
+    judged = PooledJudge(statistic, Entries(inside, outside))(alpha)
     assert judged.tpr == pytest.approx(p)
     np.testing.assert_allclose(judged.tpr_influence(WHOLE), psi, atol=1e-15)
     assert two_way_variance(judged.tpr_influence, 20, 30) == pytest.approx(slow_variance(psi))
@@ -72,7 +74,9 @@ def test_pooled_influence_equals_its_formula(alpha):
 
 def test_fixed_influence_has_no_second_term():
     statistic, inside, outside = draw()
-    judged = FixedJudge(statistic, inside, outside, lambda level: stats.norm.isf(level))(0.1)
+    judged = FixedJudge(statistic, Entries(inside, outside), lambda level: stats.norm.isf(level))(
+        0.1
+    )
     hits = statistic > stats.norm.isf(0.1)
     p, q = hits[inside].mean(), hits[outside].mean()
     np.testing.assert_allclose(
@@ -101,7 +105,8 @@ def test_bin_influence_equals_its_formula():
         psi += np.where(outside & here, part * (inside & here).sum() / inside.sum(), 0)
     p = hits[inside].mean()
     psi += (hits - p) * inside / inside.sum()
-    judged = BinJudge(statistic, covariate, inside, outside, bins=4)(alpha)
+    finest = assign_bins(covariate, quantile_edges(covariate[outside], 4))
+    judged = BinJudge(statistic, finest, Entries(inside, outside), bins=4)(alpha)
     assert judged.tpr == pytest.approx(p)
     np.testing.assert_array_equal(judged.hits, hits)
     np.testing.assert_allclose(judged.tpr_influence(WHOLE), psi, atol=1e-15)
@@ -137,14 +142,14 @@ def test_record_influence_equals_its_formula(alpha):
         h = slow_record_hits(scores, inside, outside, x, alpha)
         i, o = inside[:, x], outside[:, x]
         psi[:, x] = ((h - p) * i / i.sum() - s * (h - h[o].mean()) * o / o.sum()) / num_records
-    judged = RecordJudge(scores, inside, outside)(alpha)
+    judged = RecordJudge(scores, Entries(inside, outside))(alpha)
     assert judged.tpr == pytest.approx(p)
     np.testing.assert_allclose(judged.tpr_influence(WHOLE), psi, atol=1e-15)
 
 
 def test_limits_are_logit_limits_with_a_t_quantile():
     statistic, inside, outside = draw()
-    judge = PooledJudge(statistic, inside, outside)
+    judge = PooledJudge(statistic, Entries(inside, outside))
     p, psi = slow_pooled_psi(statistic, inside, outside, 0.1)
     assert (statistic[inside] > 0).sum() >= 10
     width = stats.t.ppf(0.975, 19) * np.sqrt(slow_variance(psi)) / (p * (1 - p))
@@ -158,7 +163,7 @@ def test_limits_are_logit_limits_with_a_t_quantile():
 def test_few_hits_take_clopper_pearson_at_an_effective_number_of_trials():
     statistic, inside, outside = draw(20, 30, gap=-1.0, seed=5)
     alpha = 0.02
-    judge = PooledJudge(statistic, inside, outside)
+    judge = PooledJudge(statistic, Entries(inside, outside))
     p, psi = slow_pooled_psi(statistic, inside, outside, alpha)
     trials = inside.sum()
     assert 0 < p * trials < 10
@@ -175,7 +180,7 @@ def test_few_hits_take_clopper_pearson_at_an_effective_number_of_trials():
 
 def test_no_hits_have_a_lower_limit_of_zero_and_a_positive_upper_one():
     statistic, inside, outside = draw(gap=-9.0)
-    judge = PooledJudge(statistic, inside, outside)
+    judge = PooledJudge(statistic, Entries(inside, outside))
     lower, upper = Clustered().bounds(judge, judge(0.05), 0.05).tpr
     assert judge(0.05).tpr == 0
     assert lower == 0 < upper < 0.2
@@ -183,11 +188,11 @@ def test_no_hits_have_a_lower_limit_of_zero_and_a_positive_upper_one():
 
 def test_an_estimated_cutoff_needs_five_out_scores_above_it():
     statistic, inside, outside = draw(10, 10)
-    judge = PooledJudge(statistic, inside, outside)
+    judge = PooledJudge(statistic, Entries(inside, outside))
     bounds = Clustered().bounds(judge, judge(0.01), 0.01)
     assert np.isnan(bounds.tpr).all()
     assert "too few out scores" in bounds.note
-    fixed = FixedJudge(statistic, inside, outside, lambda level: 1.0)
+    fixed = FixedJudge(statistic, Entries(inside, outside), lambda level: 1.0)
     assert np.isfinite(Clustered().bounds(fixed, fixed(0.01), 0.01).tpr).all()
 
 
@@ -198,7 +203,7 @@ def test_independent_entries_give_the_binomial_variance():
     for _ in range(200):
         hits = rng.random((30, 30)) < 0.3
         inside = rng.random((30, 30)) < 0.5
-        judged = Judgement(hits, inside, ~inside, 1 / inside.sum())
+        judged = Judgement(hits, Entries(inside, ~inside), 1 / inside.sum())
         p = judged.tpr
         variance = two_way_variance(judged.tpr_influence, 30, 30)
         ratios.append(variance * inside.sum() / (p * (1 - p)))
@@ -211,7 +216,7 @@ def test_a_bootstrap_agrees_with_the_closed_form_where_records_differ():
     rng = np.random.default_rng(0)
     members = rng.random((60, 80)) < 0.5
     statistic = rng.standard_normal(members.shape) + 1.5 * rng.normal(0, 1, 80) * members
-    judge = PooledJudge(statistic, members, ~members)
+    judge = PooledJudge(statistic, Entries(members, ~members))
     closed, boot = (
         np.diff(way.bounds(judge, judge(0.1), 0.1).tpr)[0] for way in (Clustered(), Bootstrap())
     )
@@ -222,7 +227,7 @@ def test_a_bootstrap_agrees_with_the_closed_form_where_records_differ():
 def test_bootstrap_weights_are_multinomial_counts():
     """A draw's TPR is the weighted share of hits, for a cut-off fixed beforehand."""
     statistic, inside, outside = draw(6, 5)
-    judge = FixedJudge(statistic, inside, outside, lambda level: 0.5)
+    judge = FixedJudge(statistic, Entries(inside, outside), lambda level: 0.5)
     way = Bootstrap(draws=50, seed=3)
     rng = np.random.default_rng(3)
     rows = rng.multinomial(6, np.full(6, 1 / 6), 50)

@@ -17,9 +17,13 @@ def panel_of(noise, *, seed=0):
     return build_panel(scores + members, members)
 
 
+def check_of(panel, alphas):
+    return check_normality(panel, panel.standardised("positive"), alphas)
+
+
 def test_normal_scores_raise_no_warning():
     noise = np.random.default_rng(0).standard_normal((64, 500))
-    found = check_normality(panel_of(noise), (0.1, 0.01, 0.001))
+    found = check_of(panel_of(noise), (0.1, 0.01, 0.001))
     assert found.warning == ""
     # 500 records: standard errors √(6/32/500) and √(24/32/500)
     assert found.skewness == pytest.approx(0, abs=4 * np.sqrt(6 / 32 / 500))
@@ -33,7 +37,7 @@ def test_normal_scores_raise_no_warning():
 @pytest.mark.parametrize("num_models", [16, 64])
 def test_heavy_tails_are_named_with_their_achieved_fpr(num_models):
     noise = stats.t.rvs(3, size=(num_models, 1000), random_state=0)
-    found = check_normality(panel_of(noise), (0.1, 0.01))
+    found = check_of(panel_of(noise), (0.1, 0.01))
     assert found.tail_ratio > 1.1
     assert found.excess_kurtosis > 0.5
     assert "heavier upper tail" in found.warning
@@ -42,7 +46,7 @@ def test_heavy_tails_are_named_with_their_achieved_fpr(num_models):
 
 def test_right_skew_warns_and_left_skew_does_not():
     noise = np.random.default_rng(0).gamma(2.0, size=(64, 500))
-    right, left = (check_normality(panel_of(sign * noise), (0.01,)) for sign in (1, -1))
+    right, left = (check_of(panel_of(sign * noise), (0.01,)) for sign in (1, -1))
     assert right.skewness > 0.5 > -0.5 > left.skewness
     assert right.warning
     assert left.warning == ""
@@ -54,7 +58,7 @@ def test_floored_variances_warn():
     noise[:, :5] = 0.0
     panel = panel_of(noise)
     assert panel.floored_share == pytest.approx(0.05)
-    warning = check_normality(panel, (0.1,)).warning
+    warning = check_of(panel, (0.1,)).warning
     assert "5.0% of the entries have no variance" in warning
 
 

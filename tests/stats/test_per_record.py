@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from mia_audit.stats.entries import Entries
 from mia_audit.stats.exposed import COLUMNS, most_exposed, rank_by_exposure
 from mia_audit.stats.halves import split_halves
 from mia_audit.stats.panel import RecordMoments, build_panel
@@ -88,15 +89,16 @@ def test_mixed_decisions_expect_exactly_alpha_for_exchangeable_scores():
             total = 0.0
             for judged in range(n + 1):
                 inside = (np.arange(n + 1) == judged)[:, None]
-                judge = RecordJudge(values[:, None], inside, ~inside)
-                total += judge.rates(alpha, inside)[0]
+                judge = RecordJudge(values[:, None], Entries(inside, ~inside))
+                total += judge.rates(alpha, inside, judge.entries.num_inside)[0]
             assert total == pytest.approx(alpha * (n + 1))
 
 
 def test_a_record_with_one_value_is_never_hit_above_its_last_cut():
     """Ties are no hits: only the cut at −∞ (more than n expected) could take them."""
-    judge = RecordJudge(np.zeros((10, 1)), np.arange(10)[:, None] < 4, np.arange(10)[:, None] >= 4)
-    assert judge.rates(0.5, judge.inside)[0] == 0.0
+    inside = np.arange(10)[:, None] < 4
+    judge = RecordJudge(np.zeros((10, 1)), Entries(inside, ~inside))
+    assert judge.rates(0.5, inside, judge.entries.num_inside)[0] == 0.0
 
 
 def test_ranking_uses_one_half_and_reports_the_other():

@@ -43,8 +43,8 @@ def test_the_surface_is_the_design_times_the_weights() -> None:
     rng = np.random.default_rng(0)
     covariates = rng.normal(size=(3, 400)).astype(np.float32) * 5
     basis = Basis.of(covariates)
-    weights = rng.normal(size=(basis.num_columns, 400)).astype(np.float32)
-    expected = (basis.design(covariates) * weights.T).sum(axis=1)
+    weights = rng.normal(size=basis.num_columns).astype(np.float32)
+    expected = basis.design(covariates) @ weights
     np.testing.assert_allclose(basis.surface(covariates, weights), expected, rtol=1e-3, atol=1e-4)
 
 
@@ -143,7 +143,8 @@ def test_order_and_units_do_not_matter(seed: int, models: int, fraction: float) 
     def decide(scores: np.ndarray, members: np.ndarray, stretch: float = 1.0) -> np.ndarray:
         scores = scores.astype(np.float64)
         z, covariate = standardise(scores, members), shape_covariates(scores, members)
-        changed = stretch * covariate + (stretch - 1)
+        changed = covariate.copy()  # not log σ², which says whether there is a shape at all
+        changed[::2] = stretch * covariate[::2] + (stretch - 1)
         return Regression().decide(z, members, 0.1, covariate=changed)
 
     expected = decide(scores, members)
