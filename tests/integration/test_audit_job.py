@@ -199,7 +199,7 @@ def test_dry_run_prints_the_plan_and_leaves_nothing(tmp_path: Path) -> None:
 def test_train_then_audit_shares_the_store(tmp_path: Path) -> None:
     status, out, err = run(tmp_path, *SMALL, job="train")
     assert status == 0, err
-    assert {path.name for path in tmp_path.iterdir()} == {"mia_store"}
+    assert {path.name for path in tmp_path.iterdir()} == {"mia_store", "mlflow.db", "mlruns"}
     status, out, err = run(tmp_path, *SMALL)
     assert status == 0, err
     assert "0 to train" in out
