@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -46,6 +47,24 @@ def terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C and SIGTERM while the block runs: for clean-up that takes a second or two.
+
+    Native code that an exception breaks off half-way ends in a segmentation fault.
+    """
+    if threading.current_thread() is not threading.main_thread():  # gets no signals
+        yield
+        return
+    signals = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, signal.SIG_IGN) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, previous, strict=True):
+            signal.signal(number, handler)
 
 
 def say_how_to_resume(name: str, arguments: list[str]) -> None:

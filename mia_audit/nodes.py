@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import logging
 import math
@@ -15,6 +16,7 @@ from typing import Any
 
 from mia_audit.cluster import Cluster, has_token, no_answer, other_version, wants_token
 from mia_audit.faults import OutsideError
+from mia_audit.interruption import uninterrupted
 from mia_audit.store_files import temporary_name
 
 _RAY_SETTINGS = {
@@ -52,6 +54,7 @@ def connect(cluster: Cluster, *, modules: Sequence[str] = ()) -> None:
     try:
         with _own_signal_handlers():
             _start_or_join(address=address, **local)
+        atexit.register(_disconnect_at_exit)
     except ray.exceptions.AuthenticationError as error:
         raise wants_token(address) from error
     except ConnectionError as error:  # the port answered before, unless the address is auto
@@ -112,7 +115,15 @@ def disconnect() -> None:
     """Stop a local Ray, or leave the cluster; its running tasks end."""
     import ray
 
-    ray.shutdown()
+    with uninterrupted():
+        ray.shutdown()
+
+
+def _disconnect_at_exit() -> None:
+    """Before Ray's own handler, which Ctrl-C breaks off with a segmentation fault."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # for good: the process is ending
+        signal.signal(number, signal.SIG_IGN)
+    disconnect()
 
 
 def task_options(cluster: Cluster) -> dict[str, Any]:

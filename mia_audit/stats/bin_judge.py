@@ -20,7 +20,7 @@ class BinJudge:
     """Cut-offs within the bins `finest` [M, N], which are merged anew for every level."""
 
     statistic: NDArray
-    finest: NDArray
+    finest: NDArray[np.uint8]
     entries: Entries
     bins: int = BINS
 
@@ -46,10 +46,9 @@ class BinJudge:
             weights[b] = bin_slope(of_in, of_out, level) * of_in.size / num_in
             weights[b] /= max(of_out.size, 1)
         hits = np.empty(self.statistic.shape, dtype=bool)
-        bin_of = np.empty(self.statistic.shape, dtype=np.uint8)
+        bin_of = self._merged(merged)
 
         def write(rows: slice) -> None:
-            np.take(merged, self.finest[rows], out=bin_of[rows], mode="clip")
             np.greater(self.statistic[rows], cutoffs[bin_of[rows]], out=hits[rows])
 
         in_threads(write, row_slices(hits.shape))
@@ -63,6 +62,18 @@ class BinJudge:
             fpr_by_construction=True,
             bin_of=bin_of,
         )
+
+    def _merged(self, merged: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """[M, N] the merged bin of each entry."""
+        if merged[-1] + 1 == len(merged):
+            return self.finest
+        bin_of = np.empty_like(self.finest)
+
+        def write(rows: slice) -> None:
+            np.take(merged, self.finest[rows], out=bin_of[rows], mode="clip")
+
+        in_threads(write, row_slices(bin_of.shape))
+        return bin_of
 
     def _sorted_in_bin(self, mask: NDArray[np.bool_], number: int) -> NDArray:
         """By rows, since masks for the whole matrix are not small either."""

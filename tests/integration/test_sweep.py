@@ -1,6 +1,8 @@
 """Sweeps through a real local Ray with two workers."""
 
 import io
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from mia_audit.sweep import SweepReport, connect, disconnect, run_sweep
 from tests.integration.stand_ins import Deadly, Hungry, Noise, Picky, blobs
 
 pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -163,3 +167,30 @@ def test_progress_on_a_file_is_lines(tmp_path: Path) -> None:
     lines = console.export_text().splitlines()
     assert lines[0] == "Training 16 models; 0 are in the store."
     assert lines[-1].startswith("16 of 16 models, ")
+
+
+IMPATIENT = """
+import atexit, os, signal, threading, time
+from mia_audit.cluster import Cluster
+from mia_audit.nodes import connect
+
+leaving = threading.Event()
+
+def press_ctrl_c() -> None:
+    leaving.wait()
+    while True:
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=press_ctrl_c, daemon=True).start()
+connect(Cluster(num_cpus=1))
+atexit.register(leaving.set)
+"""
+
+
+def test_ctrl_c_while_ray_is_stopped_at_exit_is_not_heard() -> None:
+    """It used to end in a segmentation fault, with the work done."""
+    done = subprocess.run(
+        [sys.executable, "-c", IMPATIENT], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (0, "")
