@@ -23,7 +23,7 @@ def audit(composed: Composed[AuditConfig]) -> int:
 
 @entry("train")
 def train(composed: Composed[AuditConfig]) -> int:
-    """Train what the store lacks; no audit."""
+    """Train what the store lacks, and nothing else."""
     from mia_audit.job import run_training
 
     return run_training(composed)

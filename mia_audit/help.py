@@ -7,7 +7,7 @@ from pathlib import Path
 
 HELP = {
     "audit": "Train what the store lacks, judge every model, log one MLflow run, write a report.",
-    "train": "Train what the store lacks; no audit.",
+    "train": "Train what the store lacks, and nothing else.",
     "simulate": "Repeat the papers' simulations: what was expected beside what came out.",
     "identify": "Select the records a model was trained on, from score files of any model.",
     "compare": "Audit several defences on one design: what each buys in privacy and costs.",

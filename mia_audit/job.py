@@ -19,11 +19,12 @@ from mia_audit.preparation import (
     external_target,
     prepare,
 )
+from mia_audit.progress import Progress
 from mia_audit.publishing import publish
 from mia_audit.schema import AuditConfig, Composed
 from mia_audit.score_matrix import ScoreMatrix
 from mia_audit.target import ExistingTarget
-from mia_audit.training import describe_plan, start_all, train_missing, train_noise
+from mia_audit.training import describe_plan, start_all, start_workers, train_missing, train_noise
 
 DONE, FAULT, REFUTED = 0, 1, 3
 
@@ -44,39 +45,23 @@ class Judged:
 
 
 def run_training(composed: Composed[AuditConfig]) -> int:
-    """Fill the store with what `composed` asks for; 1 when models are missing afterwards."""
+    """Fill the store with what `composed` asks for; 1 when models are missing afterwards.
+
+    Tracking has no part in it: an audit logs the run.
+    """
     console, config = Console(), composed.settings
-    tracking.check(config.tracking)
     prepared = prepare(config)
     describe_plan(prepared, console)
     if config.dry_run:
         return DONE
-    ready = start_all([prepared], config)
-    run = open_run(
-        prepared, config.tracking, ready,
-        kind="train", defence=prepared.plan.defence.name, started=composed.started,
-    )  # fmt: skip
-    progress = progress_of(run, console)
-    with run or nullcontext():
-        matrix = train_missing(prepared, config.cluster, progress)
-        further = () if matrix.missing else train_noise(prepared, config.cluster, progress)
-    is_incomplete = any(one.missing for one in (matrix, *further))
-    if run:
-        _end_training(run, composed, progress.log.text, is_incomplete=is_incomplete)
-    if is_incomplete:
+    start_workers(prepared, config.cluster)
+    progress = Progress(console)
+    matrix = train_missing(prepared, config.cluster, progress)
+    further = () if matrix.missing else train_noise(prepared, config.cluster, progress)
+    if any(one.missing for one in (matrix, *further)):
         return FAULT
     console.print(f"all {matrix.num_models:,} models are in {prepared.store.label}")
     return DONE
-
-
-def _end_training(
-    run: tracking.LiveRun, composed: Composed[AuditConfig], sweep_log: str, *, is_incomplete: bool
-) -> None:
-    """The store has the scores: a run that cannot be logged is said, and no more."""
-    files = {"config.yaml": composed.yaml, "sweep.jsonl": sweep_log}
-    if not run.finish(files, status="FAILED" if is_incomplete else "FINISHED"):
-        shown = composed.settings.tracking.shown
-        print(f"the sweep's run could not be logged to tracking.uri={shown}.", file=sys.stderr)
 
 
 def run_audit(composed: Composed[AuditConfig]) -> int:

@@ -69,16 +69,6 @@ class LiveRun:
         """No audit will come: the run ends FAILED."""
         self._end("FAILED")
 
-    def finish(self, texts: Mapping[str, str], *, status: str) -> bool:
-        """Log the texts under their artifact paths and end the run. Whether that was done."""
-        with suppress(Exception):
-            check(self._tracking)
-            for path, text in texts.items():
-                self._client.log_text(self.run_id, text, path)
-            self._client.set_terminated(self.run_id, status)
-            return True
-        return False
-
     def __enter__(self) -> "LiveRun":
         return self
 

@@ -199,7 +199,7 @@ def test_dry_run_prints_the_plan_and_leaves_nothing(tmp_path: Path) -> None:
 def test_train_then_audit_shares_the_store(tmp_path: Path) -> None:
     status, out, err = run(tmp_path, *SMALL, job="train")
     assert status == 0, err
-    assert {path.name for path in tmp_path.iterdir()} == {"mia_store", "mlflow.db", "mlruns"}
+    assert {path.name for path in tmp_path.iterdir()} == {"mia_store"}
     status, out, err = run(tmp_path, *SMALL)
     assert status == 0, err
     assert "0 to train" in out
@@ -302,12 +302,4 @@ def test_interrupted_then_resumed(tmp_path: Path, number: signal.Signals, expect
     status, out, err = run(tmp_path, *large, job="train")
     assert status == 0, err
     assert "96 to train" not in out
-    logged = {one.info.status: one for one in runs(tmp_path)}
-    assert logged.keys() == {"KILLED", "FINISHED"}
-    assert {one.data.tags["kind"] for one in logged.values()} == {"train"}
-    finished = logged["FINISHED"]
-    assert finished.data.metrics["progress/models_done"] == 96
-    lines = artifact(tmp_path, finished, "sweep.jsonl").read_text().splitlines()
-    trained = sum(len(json.loads(line)["models"]) for line in lines)
-    assert f"{96 - trained} in the store, {trained} to train" in " ".join(out.split())
-    assert artifact(tmp_path, finished, "config.yaml").read_text().startswith("dataset:")
+    assert not (tmp_path / "mlflow.db").exists()
