@@ -15,7 +15,12 @@ import numpy as np
 
 from mia_audit.attacks import Attack, LiRA
 from mia_audit.score_matrix import ScoreMatrix
-from mia_audit.stats.convergence import ConvergencePoint, convergence
+from mia_audit.stats.convergence import (
+    ConvergencePoint,
+    convergence,
+    convergence_of,
+    doubling_sizes,
+)
 from mia_audit.stats.evaluation import Evaluation, OperatingPoint, evaluate
 from mia_audit.stats.measured_epsilon import measured_epsilon
 from mia_audit.stats.member_share import ShareEstimator, Subtraction
@@ -94,11 +99,15 @@ def audit(
         alphas=tuple(settings.alphas),
         intervals=settings.intervals,
     )
+    fewer = doubling_sizes(len(scores))[:-1]
     return AuditResult(
         evaluation=evaluation,
         selection=selection,
         target=None if target is None else judge_target(target, matrix, settings),
-        convergence=convergence(scores, members, alphas=tuple(settings.alphas)),
+        convergence=[
+            *convergence(scores, members, alphas=tuple(settings.alphas), sizes=fewer),
+            *convergence_of(evaluation),
+        ],
         population=_population(matrix, settings),
         train_accuracy=matrix.train_accuracy,
         test_accuracy=matrix.test_accuracy,
@@ -127,7 +136,7 @@ def _select(
     """
     try:
         found = audit_selection(
-            standardise(matrix.scores, matrix.members),
+            standardise(matrix.scores, matrix.members, dtype=matrix.scores.dtype),
             matrix.members,
             alpha=settings.selection_alpha,
             estimator=settings.estimator,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mia_audit.stats.evaluation import check_request, operating_points
+from mia_audit.stats.evaluation import Evaluation, check_request, operating_points
 from mia_audit.stats.intervals import NoIntervals
+from mia_audit.stats.operating_points import OperatingPoint
 from mia_audit.stats.panel import build_panel
 
 FEWEST_MODELS = 16
@@ -45,11 +46,24 @@ def convergence(
     points = []
     for size in sizes if sizes is not None else doubling_sizes(scores.shape[0]):
         panel = build_panel(scores[:size], members[:size])
-        for point in operating_points(
-            panel, direction, alphas, NoIntervals(), without=SLOW_METHODS
-        ):
-            points.append(ConvergencePoint(size, point.method, point.alpha, point.tpr, point.fpr))
+        found = operating_points(panel, direction, alphas, NoIntervals(), without=SLOW_METHODS)
+        points += [convergence_point(size, point) for point in found]
     return points
+
+
+def convergence_of(evaluation: Evaluation) -> list[ConvergencePoint]:
+    """The last points of the curve, read off the evaluation of all models."""
+    left_out = (*SLOW_METHODS, "attack")
+    return [
+        convergence_point(evaluation.num_models, point)
+        for point in evaluation.points
+        if point.method not in left_out
+    ]
+
+
+def convergence_point(num_models: int, point: OperatingPoint) -> ConvergencePoint:
+    """What the curve keeps of a row of the table."""
+    return ConvergencePoint(num_models, point.method, point.alpha, point.tpr, point.fpr)
 
 
 def doubling_sizes(num_models: int) -> list[int]:

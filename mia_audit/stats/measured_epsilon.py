@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mia_audit.stats.blocks import BLOCK_ENTRIES, block_at
 from mia_audit.stats.cutoffs import conformal_cutoff
-from mia_audit.stats.moments import VARIANCE_FLOOR
 from mia_audit.stats.pooled_epsilon import pooled_epsilon_lower_bound
 from mia_audit.stats.privacy_bounds import check_level
 from mia_audit.stats.standardisation import standardise
+from mia_audit.stats.threads import column_slices, in_threads
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
@@ -54,19 +54,15 @@ def _decide(
     alpha: float,
 ) -> Bools:
     """Decisions [targets, N]; records with fewer than two out shadows are never called."""
-    out_z = standardise(shadow_scores, shadow_members)[~shadow_members]
-    cutoff = conformal_cutoff(np.sort(out_z[~np.isnan(out_z)]), alpha)
-    mean, variance = _out_moments(shadow_scores, shadow_members)
-    return (target_scores - mean) / np.sqrt(variance) > cutoff
+    z = standardise(shadow_scores, shadow_members, dtype=shadow_scores.dtype)
+    out_z = z[~(shadow_members | np.isnan(z))]
+    cutoff = conformal_cutoff(np.sort(out_z), alpha)
+    decisions = np.empty(target_scores.shape, dtype=bool)
 
+    def decide(columns: slice) -> None:
+        shadows = block_at(shadow_scores, shadow_members, columns)
+        mean, variance = shadows.origin + shadows.sums_out.mean, shadows.sums_out.variance()
+        decisions[:, columns] = (target_scores[:, columns] - mean) / np.sqrt(variance) > cutoff
 
-def _out_moments(scores: NDArray[np.floating], members: Bools) -> tuple[Floats, Floats]:
-    """Each record's mean and floored variance [N] over its out rows, nan below two of them."""
-    outside = ~members
-    count = outside.sum(axis=0)
-    enough = np.where(count >= 2, count, np.nan)
-    # Measured from the first row: a large common offset then costs no digits.
-    centred = scores.astype(np.float64) - scores[0].astype(np.float64)
-    mean = np.where(outside, centred, 0.0).sum(axis=0) / enough
-    squares = np.where(outside, (centred - mean) ** 2, 0.0).sum(axis=0)
-    return mean + scores[0], np.maximum(squares / (enough - 1), VARIANCE_FLOOR)
+    in_threads(decide, column_slices(target_scores.shape, BLOCK_ENTRIES))
+    return decisions

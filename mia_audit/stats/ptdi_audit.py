@@ -24,6 +24,7 @@ from mia_audit.stats.ptdi_target import (
     split_target,
 )
 from mia_audit.stats.selection import EQUALITY, Selection, adjusted_p_values
+from mia_audit.stats.threads import in_threads
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -128,17 +129,18 @@ def audit_selection(
     alphas = np.unique([*levels, alpha])
     for level in alphas:
         check_level("each of levels", level)
-    splits = [
-        split
-        for index in range(len(z))
-        if (split := split_target(z[index], members[index], member_share, (seed, index))).usable
-    ]
-    tables = np.array([list(_rates(split, estimators, alphas)) for split in splits])
+
+    def rates(index: int) -> list[Floats]:
+        """Of one target; nothing where it has too few records."""
+        split = split_target(z[index], members[index], member_share, (seed, index))
+        return list(_rates(split, estimators, alphas)) if split.usable else []
+
+    tables = np.array([table for table in in_threads(rates, range(len(z))) if table])
     return SelectionAudit(
         target=target,
         named=named,
         curves=_curves(tables, [e.name for e in estimators], alphas),
-        num_targets=len(splits),
+        num_targets=len(tables),
         nan_entries=int(np.isnan(z).sum()),
     )
 

@@ -120,9 +120,11 @@ def _sizes(members: int, non_members: int, share: float) -> tuple[int, int]:
     return members, round(members * (1 - share) / share)
 
 
-def checked_audit_scores(z: ArrayLike, members: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """z as float64 and members as bool, both [models, records]; ValueError where shapes differ."""
-    scores, inside = np.asarray(z, dtype=np.float64), np.asarray(members, dtype=bool)
+def checked_audit_scores(z: ArrayLike, members: ArrayLike) -> tuple[NDArray, NDArray[np.bool_]]:
+    """z as floats and members as bool, both [models, records]; ValueError where shapes differ."""
+    scores, inside = np.asarray(z), np.asarray(members, dtype=bool)
+    if not np.issubdtype(scores.dtype, np.floating):
+        scores = scores.astype(np.float64)
     if scores.ndim != 2 or scores.shape != inside.shape:
         raise ValueError(
             f"z and members must share one shape [models, records], got {scores.shape} and "
