@@ -6,6 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mia_audit.stats.threads import in_threads, row_slices
+
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -15,8 +17,18 @@ class Counts:
     by_record: NDArray[np.int64]
 
     @classmethod
-    def of(cls, mask: NDArray[np.bool_]) -> "Counts":
-        return cls(mask.sum(axis=1, dtype=np.int64), mask.sum(axis=0, dtype=np.int64))
+    def of(cls, *masks: NDArray[np.bool_]) -> "Counts":
+        """Where all of one or two masks hold."""
+
+        def count(rows: slice) -> tuple[NDArray, NDArray]:
+            part = np.logical_and.reduce([mask[rows] for mask in masks])
+            return part.sum(axis=1, dtype=np.int32), part.sum(axis=0, dtype=np.int32)
+
+        found = in_threads(count, row_slices(masks[0].shape))
+        by_model, by_record = zip(*found, strict=True)
+        return cls(
+            np.concatenate(by_model).astype(np.int64), np.sum(by_record, axis=0, dtype=np.int64)
+        )
 
     @cached_property
     def total(self) -> int:

@@ -139,9 +139,8 @@ class Judgement:
     @cached_property
     def _hit_counts(self) -> tuple[Counts, Counts]:
         """Hits among the in entries and among the out entries."""
-        inside = self.hits & self.entries.inside
-        found = Counts.of(inside)
-        return found, Counts.of(np.logical_and(self.hits, self.entries.outside, out=inside))
+        entries = self.entries
+        return Counts.of(self.hits, entries.inside), Counts.of(self.hits, entries.outside)
 
     @cached_property
     def _true_by_record(self) -> NDArray:

@@ -49,7 +49,7 @@ class PooledJudge:
         cutoff = conformal_cutoff(self.sorted_out, level)
         num_in, num_out = self.sorted_in.size, self.sorted_out.size
         return Judgement(
-            self.statistic > cutoff,
+            exceeding(self.statistic, cutoff),
             self.entries,
             in_weight=1 / max(num_in, 1),
             out_weight=slope(self.tpr_at, level) / max(num_out, 1),
@@ -70,7 +70,7 @@ class FixedJudge:
 
     def __call__(self, level: float) -> Judgement:
         """Decisions at `level`."""
-        hits = self.statistic > self.cutoff(level)
+        hits = exceeding(self.statistic, self.cutoff(level))
         return Judgement(hits, self.entries, in_weight=1 / max(self.entries.num_inside.total, 1))
 
 
@@ -109,7 +109,7 @@ class StudentJudge:
         cutoff = student_cutoff(level, self.df)
         num_in, num_out = pooled.sorted_in.size, pooled.sorted_out.size
         return Judgement(
-            pooled.statistic > cutoff,
+            exceeding(pooled.statistic, cutoff),
             pooled.entries,
             in_weight=1 / max(num_in, 1),
             out_weight=slope(pooled.tpr_at, level) / max(num_out, 1),
@@ -132,6 +132,17 @@ class RegressionJudge:
     def __call__(self, level: float) -> Judgement:
         """Decisions at `level`."""
         return PooledJudge(self.margin(level), self.entries)(level)
+
+
+def exceeding(statistic: NDArray, cutoff: float) -> NDArray[np.bool_]:
+    """Where a statistic [M, N] is above one cut-off."""
+    hits = np.empty(statistic.shape, dtype=bool)
+
+    def write(rows: slice) -> None:
+        np.greater(statistic[rows], cutoff, out=hits[rows])
+
+    in_threads(write, row_slices(hits.shape))
+    return hits
 
 
 def sorted_at(statistic: NDArray, mask: NDArray[np.bool_]) -> NDArray:

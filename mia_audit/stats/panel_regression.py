@@ -54,29 +54,37 @@ class PanelRegression:
             self.fold[::step],
         )
 
-    @cached_property
+    @property
     def fold(self) -> NDArray[np.int64]:
         """[N] fold of every record."""
+        return self._looked[0]
+
+    @cached_property
+    def _looked(self) -> tuple[NDArray[np.int64], dict[int, OutSums]]:
+        """The folds, and the sums of every block by its first record."""
         scores, members, entries = self.panel.scores, self.panel.members, self.panel.entries
 
-        def look(columns: slice) -> NDArray[np.float64]:
+        def look(columns: slice) -> tuple[NDArray[np.float64], OutSums]:
             block = block_at(scores, members, columns)
+            sums = OutSums.of(block)
             first = np.empty((1, *block.centred.shape), dtype=np.float32)
-            write_shapes(block, first)
+            sums.write(sums.deviations(block), ~block.members, slice(None), first)
             valid = entries.inside[:, columns] | entries.outside[:, columns]
-            return typical_covariate(first[0], valid)
+            return typical_covariate(first[0], valid), sums
 
-        return folds_of(
-            np.concatenate(in_threads(look, column_slices(scores.shape, BLOCK_ENTRIES)))
-        )
+        parts = column_slices(scores.shape, BLOCK_ENTRIES)
+        found = in_threads(look, parts)
+        typical = np.concatenate([covariate for covariate, _ in found])
+        starts = (part.start for part in parts)
+        return folds_of(typical), dict(zip(starts, (sums for _, sums in found), strict=True))
 
     def _margin_of(self, columns: slice, level: float) -> NDArray:
         """The margin of a block, [M, w]: shapes are computed of candidates alone where possible."""
-        block = block_at(self.panel.scores, self.panel.members, columns)
-        sums = OutSums.of(block)
+        sums = self._looked[1][columns.start]
         if sums.may_be_shapeless().any():
             z, covariates = self._read(columns)
             return self.regression.margin_of(z, covariates, self.fold[columns], level)
+        block = block_at(self.panel.scores, self.panel.members, columns)
         z = self._z(block)
         margin = np.where(np.isnan(z), z, -np.inf)
         at = np.flatnonzero(z > self.regression.least(level))
