@@ -58,8 +58,9 @@ class Block:
 
         The variance is floored; both are nan where the class has too few shadows.
         """
-        sums, position = self._sums(kind), self._positions(kind)
-        stretch = stretches(sums.count)
+        sums = self._sums(kind)
+        position = _positions(self.members if kind == "in" else ~self.members)
+        stretch = sums.count / np.where(sums.count > 1, sums.count - 1, np.nan)
         deviation = self.centred - sums.mean
         variance = np.square(deviation)
         variance *= _look_up(np.zeros_like(stretch), -stretch, position)
@@ -69,21 +70,21 @@ class Block:
         # clip, not maximum: four times as fast, and nan stays nan.
         return deviation, np.clip(variance, VARIANCE_FLOOR, np.inf, out=variance)
 
-    def deviation(self, kind: Kind) -> np.ndarray:
-        """score − mean' alone, as in `left_out`."""
-        sums = self._sums(kind)
-        stretch = stretches(sums.count)
-        deviation = self.centred - sums.mean
-        deviation *= _look_up(np.ones_like(stretch), stretch, self._positions(kind))
-        return deviation
+    def effect_signs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where mean_in' < mean_out', and where both are known, each bool [M, w].
+
+        Leaving a score out moves its class's mean away from it, so it is the score that decides.
+        """
+        effect = self.sums_in.mean - self.sums_out.mean
+        highest = self.sums_in.mean + (self.sums_in.count - 1) * effect
+        lowest = self.sums_out.mean - (self.sums_out.count - 1) * effect
+        negative = np.where(self.members, self.centred > highest, self.centred < lowest)
+        return negative, (self.shadows("in") > 0) & (self.shadows("out") > 0)
 
     def shadows(self, kind: Kind) -> np.ndarray:
         """Number of other models of one class, int32 [M, w]."""
         own = self.members if kind == "in" else ~self.members
         return self._sums(kind).count.astype(np.int32) - own
-
-    def _positions(self, kind: Kind) -> np.ndarray:
-        return _positions(self.members if kind == "in" else ~self.members)
 
     def _sums(self, kind: Kind) -> ClassSums:
         return self.sums_in if kind == "in" else self.sums_out
@@ -129,11 +130,6 @@ def _look_up(otherwise: np.ndarray, own: np.ndarray, position: np.ndarray) -> np
     A table look-up, since np.where takes several times as long on a random mask.
     """
     return np.stack([otherwise, own], axis=1).ravel().take(position, mode="clip")
-
-
-def stretches(count: np.ndarray) -> np.ndarray:
-    """n/(n − 1), by which an own entry is further from its class's mean once it is left out."""
-    return count / np.where(count > 1, count - 1, np.nan)
 
 
 def degrees(count: np.ndarray, ddof: int) -> np.ndarray:

@@ -26,6 +26,7 @@ from mia_audit.stats.operating_points import (
     conditional,
     contestants,
     estimated,
+    fitted_df,
     judged_point,
     normal_record_point,
     record_point,
@@ -116,7 +117,7 @@ def evaluate(
     post = _judge_standardised(panel, direction, alphas, method)
     rest = [
         *judged_points([regression(panel, direction)], alphas, method),
-        *judged_points(estimated(panel, panel.pooled("estimated")), alphas, method),
+        *judged_points(estimated(panel, panel.pooled("estimated"), post.df), alphas, method),
     ]
     own = RecordJudge(panel.scores, panel.entries)
     rest += record_points(panel, own, post.points, alphas, method)
@@ -163,6 +164,7 @@ class _Standardised(NamedTuple):
     fpr: NDArray[np.float64]
     densities: Densities
     normality: Normality
+    df: float
 
 
 def _judge_naive(panel: Panel, alphas: Sequence[float], method: IntervalMethod) -> _Naive:
@@ -179,12 +181,14 @@ def _judge_standardised(
     panel: Panel, direction: str, alphas: Sequence[float], method: IntervalMethod
 ) -> _Standardised:
     pooled = panel.pooled(direction)
+    df = fitted_df(panel, pooled.statistic)
     found = _Standardised(
-        judged_points(standardised(panel, pooled, direction), alphas, method),
+        judged_points(standardised(panel, pooled, df, direction), alphas, method),
         thinned_roc(pooled),
         record_fprs(pooled, alphas),
         score_densities(pooled),
         check_normality(panel, pooled.statistic, alphas),
+        df,
     )
     z = pooled.statistic
     del pooled  # its sorted scores are as large as z, and so are those of all bins

@@ -167,8 +167,12 @@ def at(value: float | NDArray, columns: slice) -> np.float64 | NDArray:
 def record_totals(hits: NDArray, mask: NDArray[np.bool_]) -> NDArray:
     """[N] sum of `hits` over the entries of `mask`."""
     if hits.dtype == bool:
-        return (hits & mask).sum(axis=0, dtype=np.int32)
-    return np.einsum("mn,mn->n", hits, mask, dtype=np.float64)
+        return Counts.of(hits, mask).by_record
+
+    def total(columns: slice) -> NDArray[np.float64]:
+        return np.einsum("mn,mn->n", hits[:, columns], mask[:, columns], dtype=np.float64)
+
+    return np.concatenate(in_threads(total, column_slices(hits.shape, BLOCK_ENTRIES)))
 
 
 def two_way_variance(influence: Influence, num_models: int, num_records: int) -> float:

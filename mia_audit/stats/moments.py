@@ -73,9 +73,11 @@ class GivenBlock:
         variance = given.var_in if kind == "in" else given.var_out
         return self.scores[at] - mean[at], variance[at]
 
-    def deviation(self, kind: Kind) -> np.ndarray:
-        """score − mean' alone."""
-        return self.left_out(kind)[0]
+    def effect_signs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where mean_in < mean_out, and where both are known, each bool [M, w]."""
+        mean_in = self.moments.mean_in[:, self.columns]
+        mean_out = self.moments.mean_out[:, self.columns]
+        return mean_in < mean_out, np.isfinite(mean_in + mean_out)
 
     def shadows(self, kind: Kind) -> np.ndarray:
         """Number of other models of one class, [M, w]."""

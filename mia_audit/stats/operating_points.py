@@ -63,10 +63,13 @@ class Contestant:
 def contestants(panel: Panel, direction: str = "positive") -> Iterator[Contestant]:
     """The pooled methods of a table, one after the other, so that one at a time is in memory."""
     yield from undirected(panel, panel.naive())
-    yield from standardised(panel, panel.pooled(direction), direction)
+    pooled = panel.pooled(direction)
+    df = fitted_df(panel, pooled.statistic)
+    yield from standardised(panel, pooled, df, direction)
+    del pooled
     yield conditional(panel, panel.standardised(direction), direction)
     yield regression(panel, direction)
-    yield from estimated(panel, panel.pooled("estimated"))
+    yield from estimated(panel, panel.pooled("estimated"), df)
 
 
 def undirected(panel: Panel, naive: PooledJudge) -> Iterator[Contestant]:
@@ -76,13 +79,15 @@ def undirected(panel: Panel, naive: PooledJudge) -> Iterator[Contestant]:
         yield Contestant("attack", UNDIRECTED, PooledJudge(panel.statistic, panel.entries))
 
 
-def standardised(panel: Panel, pooled: PooledJudge, direction: str) -> Iterator[Contestant]:
-    """The rules on standardised scores that know of no bins or shapes."""
+def standardised(
+    panel: Panel, pooled: PooledJudge, df: float, direction: str
+) -> Iterator[Contestant]:
+    """The rules on standardised scores that know of no bins or shapes; `df` is `fitted_df`."""
     z, entries = pooled.statistic, panel.entries
     exact = ExactStudentJudge(z, entries, panel.records.n_out)
     yield Contestant("post_empirical", direction, pooled)
     yield Contestant("post_normal", direction, FixedJudge(z, entries, normal_cutoff))
-    yield Contestant("post_student_t", direction, StudentJudge(pooled, fitted_df(panel, z)))
+    yield Contestant("post_student_t", direction, StudentJudge(pooled, df))
     yield Contestant("post_student_t_exact", direction, exact)
 
 
@@ -97,14 +102,13 @@ def regression(panel: Panel, direction: str) -> Contestant:
     return Contestant("post_regression", direction, RegressionJudge(margin, panel.entries))
 
 
-def estimated(panel: Panel, pooled: PooledJudge) -> Iterator[Contestant]:
-    """The rules on scores that are turned where the estimated effect is negative."""
+def estimated(panel: Panel, pooled: PooledJudge, df: float) -> Iterator[Contestant]:
+    """The rules on scores that are turned where the estimated effect is negative; the same `df`."""
     z = pooled.statistic
     fixed = FixedJudge(z, panel.entries, normal_cutoff)
     yield Contestant("post_empirical_estimated", "estimated", pooled)
     yield Contestant("post_normal_estimated", "estimated", fixed)
-    student = StudentJudge(pooled, fitted_df(panel, z))
-    yield Contestant("post_student_t_estimated", "estimated", student)
+    yield Contestant("post_student_t_estimated", "estimated", StudentJudge(pooled, df))
 
 
 def normal_cutoff(level: float) -> float:

@@ -18,7 +18,7 @@ from mia_audit.stats.moments import VARIANCE_FLOOR, Block, GivenBlock, Kind, Mom
 from mia_audit.stats.standardisation import standardise
 from mia_audit.stats.threads import column_slices, in_threads
 
-SAMPLE_ENTRIES = 1 << 23  # of which smooth properties of all scores are read off
+SAMPLE_ENTRIES = 1 << 22  # of which smooth properties of all scores are read off
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The shape regression of a whole panel: fitted to some of its entries, applied by blocks.
 
 A fit reads at most forty thousand entries whatever the size of the sweep, so drawing them from
-eight million loses nothing; the conformal shift that follows is over all of them.
+four million loses nothing; the conformal shift that follows is over all of them.
 """
 
 from dataclasses import dataclass

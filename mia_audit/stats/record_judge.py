@@ -45,8 +45,13 @@ class RecordJudge:
     def rates(self, level: float, mask: NDArray[np.bool_], counts: Counts) -> NDArray[np.float64]:
         """[N] mean decision of each record over the entries of `mask`; nan without any."""
         first, second, rest = self.cuts(level)
-        one, other = (mean_by_record(self.scores > cut, mask, counts) for cut in (first, second))
-        return (1 - rest) * one + rest * other
+
+        def above(rows: slice) -> list[NDArray]:
+            part, own = self.scores[rows], mask[rows]
+            return [((part > cut) & own).sum(axis=0, dtype=np.int32) for cut in (first, second)]
+
+        one, other = np.sum(in_threads(above, row_slices(mask.shape)), axis=0)
+        return mean_of_totals((1 - rest) * one + rest * other, counts)
 
     def tpr_at(self, level: float) -> float:
         """Mean over records of the TPR at `level`."""
@@ -118,5 +123,10 @@ def cuts_of_sorted(ascending: NDArray, count: NDArray[np.int64], level: float) -
 
 def mean_by_record(hits: NDArray, mask: NDArray[np.bool_], counts: Counts) -> NDArray[np.float64]:
     """[N] mean of `hits` over the entries of `mask`; nan for a record without any."""
+    return mean_of_totals(record_totals(hits, mask), counts)
+
+
+def mean_of_totals(totals: NDArray, counts: Counts) -> NDArray[np.float64]:
+    """The same from each record's sum."""
     count = counts.by_record
-    return np.where(count > 0, record_totals(hits, mask) / np.maximum(count, 1), np.nan)
+    return np.where(count > 0, totals / np.maximum(count, 1), np.nan)

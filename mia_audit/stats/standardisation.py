@@ -57,7 +57,7 @@ def standardised_block(block: Block | GivenBlock, direction: str) -> NDArray[np.
         deviation, variance = block.left_out("out")
         z = deviation / np.sqrt(variance)
     if direction == "estimated":
-        above_in, above_out = block.deviation("in"), block.deviation("out")
-        z *= np.where(above_in > above_out, -1.0, 1.0)  # μ_in < μ_out
-        z[np.isnan(above_in)] = np.nan
+        negative, known = block.effect_signs()
+        np.negative(z, out=z, where=negative)
+        z[~known] = np.nan
     return z
