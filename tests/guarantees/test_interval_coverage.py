@@ -93,7 +93,7 @@ def limits_of(judge, alpha):
     hits = tpr_view(judged).hits
     clustered = Clustered().bounds(judge, judged, alpha)
     bootstrap = Bootstrap(draws=200).bounds(judge, judged, alpha)
-    binomial = clopper_pearson(hits, int(judged.inside.sum()))
+    binomial = clopper_pearson(hits, judged.entries.num_inside.total)
     return (judged.tpr, hits, judged.fpr, *clustered.tpr, *bootstrap.tpr, *binomial, *clustered.fpr)
 
 
