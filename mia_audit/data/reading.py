@@ -90,11 +90,12 @@ def _read_parquet(path: str, content: bytes) -> Reading:
 
     try:
         table = pq.ParquetFile(io.BytesIO(content)).read()
-    except (pa.ArrowException, OSError) as fault:
+        given = table.column_names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as fault:  # names may be no text
         raise ValueError(
             f"dataset.path={path} is not a readable Parquet file: broken or cut short?"
         ) from fault
-    names, repeated = unique_names(table.column_names)
+    names, repeated = unique_names(given)
     return _checked(path, table.rename_columns(names).to_pandas(ignore_metadata=True), repeated, [])
 
 

@@ -120,14 +120,14 @@ def _read_parquet(file: SourceFile, wanted: Sequence[str], id_column: str | None
         file.require(names, wanted)
         id_name = file.id_name(names, id_column)
         table = source.read(columns=list(dict.fromkeys([*wanted, *filter(None, [id_name])])))
-    except (pa.ArrowException, OSError) as fault:
+        frame = table.select(list(wanted)).to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as fault:  # names may be no text
         raise ValueError(f"{file} is not a readable Parquet file.") from fault
-    frame = table.select(list(wanted)).to_pandas(ignore_metadata=True)
     if id_name is None:
         return Columns(frame, None)
     try:
         return Columns(frame, _as_text(table.column(id_name)))
-    except pa.ArrowException as fault:  # lists, or bytes that are no text
+    except (pa.ArrowException, UnicodeDecodeError) as fault:  # lists, or bytes that are no text
         raise ValueError(f"{file}: column {id_name!r} holds no ids that are text.") from fault
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from mia_audit.data import Table
 from mia_audit.identify.reading import Records, read_records
 from mia_audit.identify.settings import IdentifyConfig, Score
 from tests.identify.files import KINDS, records, write, write_lines
@@ -155,6 +159,17 @@ def test_files_that_are_not_what_they_seem(
         read(tmp_path / name)
     assert words in str(told.value)
     assert str(told.value).startswith("candidates=")
+
+
+def test_a_parquet_column_whose_name_is_no_text(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    table = pa.table({"score": [1.0, 2.0], "näme": ["a", "b"]})
+    pq.write_table(table, buffer, store_schema=False)
+    (tmp_path / "odd.parquet").write_bytes(buffer.getvalue().replace("ä".encode(), b"\xff\xfe"))
+    with pytest.raises(ValueError, match="is not a readable Parquet file"):
+        read(tmp_path / "odd.parquet")
+    with pytest.raises(ValueError, match="is not a readable Parquet file"):
+        Table(str(tmp_path / "odd.parquet"), "score").load()
 
 
 @pytest.mark.parametrize(
