@@ -182,12 +182,14 @@ def _judge_standardised(
 ) -> _Standardised:
     pooled = panel.pooled(direction)
     df = fitted_df(panel, pooled.statistic)
+    is_positive = direction == "positive"
+    z = pooled.statistic if is_positive else panel.standardised("positive")
     found = _Standardised(
         judged_points(standardised(panel, pooled, df, direction), alphas, method),
         thinned_roc(pooled),
         record_fprs(pooled, alphas),
         score_densities(pooled),
-        check_normality(panel, pooled.statistic, alphas),
+        check_normality(panel, z, alphas),
         df,
     )
     z = pooled.statistic

@@ -72,8 +72,7 @@ class OutSums:
 
     def may_be_shapeless(self) -> NDArray[np.bool_]:
         """[w] records of which some entry's shadows might not differ."""
-        left = (self.squares - 2 * self.largest) / self.count
-        return ~(left > 4 * VARIANCE_FLOOR)
+        return ~(self.squares - 2 * self.largest > 4 * VARIANCE_FLOOR * self.count)
 
     def write(
         self, own: NDArray, out: NDArray[np.bool_], records: slice | NDArray, found: NDArray

@@ -90,6 +90,20 @@ def test_rates_are_those_of_the_public_rules(direction):
         assert evaluation.point("naive", alpha).tpr == pytest.approx(decisions[members].mean())
 
 
+def test_normality_is_that_of_the_scores_as_they_are():
+    scores, members = draw()
+    plain, turned = (evaluate(scores, members, direction=d) for d in ("positive", "estimated"))
+    np.testing.assert_array_equal(turned.normality.observed, plain.normality.observed)
+    assert turned.normality.tail_ratio == plain.normality.tail_ratio
+
+
+@pytest.mark.filterwarnings("error")
+def test_records_of_one_class_alone_give_no_warning():
+    scores, members = draw(16, 60)
+    members[:, 0], members[:, 1], members[:, 2] = True, False, np.arange(16) == 0
+    assert evaluate(scores, members, alphas=(0.5, 0.9, 1e-4)).nan_entries == 48
+
+
 def test_areas_and_balanced_accuracy():
     scores, members = draw()
     evaluation = evaluate(scores, members)
