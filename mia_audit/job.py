@@ -51,7 +51,7 @@ def run_training(composed: Composed[AuditConfig]) -> int:
     """
     console, config = Console(), composed.settings
     prepared = prepare(config)
-    describe_plan(prepared, console)
+    describe_plan(prepared, config.cluster, console)
     if config.dry_run:
         return DONE
     start_workers(prepared, config.cluster)
@@ -118,7 +118,7 @@ def _trained(composed: Composed[AuditConfig], console: Console) -> Judged | None
     config = composed.settings
     tracking.check(config.tracking)
     prepared = prepare(config)
-    describe_plan(prepared, console)
+    describe_plan(prepared, config.cluster, console)
     if config.dry_run:
         return None
     ready = start_all([prepared], config)

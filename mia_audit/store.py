@@ -112,6 +112,14 @@ class Store:
             pass
         return self.damaged(plan)
 
+    def seconds_a_model(self, plan: Plan) -> float | None:
+        """How long one model of the plan took on one worker, read off one shard; None without."""
+        for name in self._cover(plan)[:1]:
+            shard = self._decode(plan, name, self._fetch(plan, name))
+            if shard is not None:
+                return shard.seconds / len(shard.models)
+        return None
+
     def record(self, plan: Plan) -> None:
         """Write plan.json, which says what the key stands for and when it was last used, and
         record_ids.csv: the records' rows in their source table, in the order of the scores.

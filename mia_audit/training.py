@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from mia_audit import tracking
+from mia_audit.forecast import forecast
 from mia_audit.nodes import check_shared, connect
 from mia_audit.plan import Plan
 from mia_audit.preparation import Prepared
@@ -21,10 +22,11 @@ from mia_audit.store import Store
 from mia_audit.sweep import Cluster, run_sweep
 
 
-def describe_plan(prepared: Prepared, console: Console) -> None:
-    """Print what the data were understood to be, and what is left to train."""
-    plan = prepared.plan
-    missing = len(prepared.store.missing(plan))
+def describe_plan(prepared: Prepared, cluster: Cluster, console: Console) -> None:
+    """Print what the data were understood to be, what is left to train, and in what shards."""
+    plan, store = prepared.plan, prepared.store
+    left = store.missing(plan)
+    missing = len(left)
     first, *notes = plan.dataset.summary()
     todo = (
         f"{plan.num_models:,} models of kind {plan.model.name}, defence {plan.defence.name}: "
@@ -34,6 +36,8 @@ def describe_plan(prepared: Prepared, console: Console) -> None:
     for note in notes:
         console.print(Padding(Text(note), (0, 0, 0, 2)))
     console.print(Text(todo))
+    if left:
+        console.print(Padding(Text(forecast(plan, store, left, cluster)), (0, 0, 0, 2)))
     for further in prepared.noise_plans:
         missing = len(prepared.store.missing(further))
         held = further.num_models - missing

@@ -193,6 +193,7 @@ def test_dry_run_prints_the_plan_and_leaves_nothing(tmp_path: Path) -> None:
     status, out, _ = run(tmp_path, *SMALL, "dry_run=true")
     assert status == 0
     assert "32 to train" in out
+    assert "in 4 shards on 2 workers; the first to end tells how long" in out
     assert list(tmp_path.iterdir()) == []
 
 
