@@ -93,12 +93,12 @@ def _end_own_ray() -> None:
 
     Children of this process alone, where /proc names them.
     """
-    for listing in Path("/proc/self/task").glob("*/children"):
-        for pid in map(int, listing.read_text().split()):
-            with suppress(FileNotFoundError, ProcessLookupError, ChildProcessError):
-                if b"/ray/" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    os.kill(pid, signal.SIGKILL)
-                    os.waitpid(pid, 0)
+    for folder in Path("/proc").glob("[0-9]*"):  # /proc/self/task/*/children may leave some out
+        with suppress(FileNotFoundError, ProcessLookupError, ChildProcessError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and b"/ray/" in (folder / "cmdline").read_bytes():
+                os.kill(int(folder.name), signal.SIGKILL)
+                os.waitpid(int(folder.name), 0)
 
 
 def _settings(cluster: Cluster) -> dict[str, str]:
