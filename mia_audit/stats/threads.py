@@ -12,6 +12,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 ROW_ENTRIES = 1 << 20
+MOST = 16  # threads: more of them wait for memory
 NARROWEST = 128  # records: numpy runs along them, and short rows cost more than large blocks
 
 
@@ -26,7 +27,11 @@ def in_threads(job: Callable[[Part], Result], parts: Sequence[Part]) -> list[Res
 def num_threads() -> int:
     """OMP_NUM_THREADS where it is set, as for numpy's own threads; else the cores we may use."""
     told = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, int(told)) if told.isdigit() else len(os.sched_getaffinity(0))
+    if told.isdecimal():
+        return max(1, int(told))
+    # Not everywhere is a process held to some cores, or told so; memory is shared by all of them.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(cores or 1, MOST)
 
 
 def column_slices(shape: tuple[int, ...], entries: int, *, step: int = 1) -> list[slice]:
