@@ -120,6 +120,7 @@ def _read_parquet(file: SourceFile, wanted: Sequence[str], id_column: str | None
         file.require(names, wanted)
         id_name = file.id_name(names, id_column)
         table = source.read(columns=list(dict.fromkeys([*wanted, *filter(None, [id_name])])))
+        table = table.replace_schema_metadata(None)  # pandas' own may be broken, and is not needed
         frame = table.select(list(wanted)).to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as fault:  # names may be no text
         raise ValueError(f"{file} is not a readable Parquet file.") from fault

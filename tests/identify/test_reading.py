@@ -173,6 +173,23 @@ def test_a_parquet_column_whose_name_is_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("whole", "broken"),
+    [(b'"columns": [', b'"columns":[['), (b"pandas_type", b"pandas_t\xffpe")],
+    ids=["no JSON", "no text"],
+)
+def test_what_pandas_notes_in_a_parquet_file_is_not_needed(
+    tmp_path: Path, whole: bytes, broken: bytes
+) -> None:
+    records(30, prefix="r").to_parquet(tmp_path / "given.parquet")
+    content = (tmp_path / "given.parquet").read_bytes()
+    assert whole in content
+    (tmp_path / "odd.parquet").write_bytes(content.replace(whole, broken))
+    assert np.array_equal(
+        read(tmp_path / "odd.parquet").scores, read(tmp_path / "given.parquet").scores
+    )
+
+
+@pytest.mark.parametrize(
     ("columns", "words"),
     [
         ({"score": [b"1", b"\xff"]}, "column 'score' holds '1' at record 1, where a number"),
