@@ -24,6 +24,16 @@ def test_every_field_is_one_of_a_rayjob() -> None:
     jsonschema.validate(MANIFEST, FIELDS)
 
 
+def with_value(path: tuple[Any, ...], value: object) -> dict[str, Any]:
+    """The manifest with `value` at `path`."""
+    changed: Any = copy.deepcopy(MANIFEST)
+    node = changed
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    return changed
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -31,16 +41,34 @@ def test_every_field_is_one_of_a_rayjob() -> None:
         (("spec", "rayClusterSpec", "workerGroupSpecs", 0, "maxReplica"), 3),
         (("spec", "rayClusterSpec", "headGroupSpec", "rayStartParams", "num-cpus"), 0),
         (("spec", "ttlSecondsAfterFinished"), "300"),
+        (("spec", "shutdownAfterJobFinishes"), False),  # and yet a time to live
+        (("spec", "submissionMode"), "InteractiveMode"),  # and yet retries
+        (("spec", "activeDeadlineSeconds"), 0),
+        (("spec", "rayClusterSpec", "rayVersion"), "2.51.0"),  # knows no token
+        (("spec", "rayClusterSpec", "authOptions", "mode"), "Token"),
+        (("spec", "rayClusterSpec", "headGroupSpec", "resources"), {"CPU": "0"}),  # and num-cpus
+        (("spec", "rayClusterSpec", "workerGroupSpecs", 0, "rayStartParams"), {"labels": "a=b"}),
+        (("metadata", "name"), "1-audit"),
     ],
 )
 def test_a_slip_in_the_manifest_is_noticed(path: tuple[Any, ...], value: object) -> None:
-    broken: Any = copy.deepcopy(MANIFEST)
-    node = broken
-    for key in path[:-1]:
-        node = node[key]
-    node[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(broken, FIELDS)
+        jsonschema.validate(with_value(path, value), FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("spec", "rayClusterSpec", "rayVersion"), "2.52.0"),
+        (("spec", "rayClusterSpec", "rayVersion"), "2.100.1"),
+        (("spec", "rayClusterSpec", "rayVersion"), "3.0.0"),
+        (("spec", "rayClusterSpec", "workerGroupSpecs", 0, "resources"), {"CPU": "2"}),
+        (("spec", "rayClusterSpec", "headGroupSpec", "labels"), {"tier": "driver"}),
+        (("spec", "submissionMode"), "SidecarMode"),
+    ],
+)
+def test_what_the_operator_takes_passes(path: tuple[Any, ...], value: object) -> None:
+    jsonschema.validate(with_value(path, value), FIELDS)
 
 
 def test_the_entrypoint_composes_and_keeps_everything_elsewhere() -> None:
