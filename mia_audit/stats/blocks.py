@@ -46,7 +46,7 @@ class Block:
     common offset costs no digits and a constant record is exactly zero. Means count from there.
     """
 
-    columns: slice
+    columns: slice | np.ndarray
     origin: np.ndarray
     centred: np.ndarray
     members: np.ndarray
@@ -107,10 +107,12 @@ def leave_one_out_blocks(
         yield _block(scores[:, columns], members[:, columns], columns, centred)
 
 
-def block_at(scores: np.ndarray, members: np.ndarray, columns: slice) -> Block:
+def block_at(scores: np.ndarray, members: np.ndarray, columns: slice | np.ndarray) -> Block:
     """The block of some columns of [M, N], in memory of its own; of checked matrices."""
-    chosen = scores[:, columns]
-    return _block(chosen, members[:, columns], columns, np.empty(chosen.shape))
+    chosen, own = scores[:, columns], members[:, columns]
+    if not isinstance(columns, slice):  # picked columns come out column by column
+        chosen, own = np.ascontiguousarray(chosen), np.ascontiguousarray(own)
+    return _block(chosen, own, columns, np.empty(chosen.shape))
 
 
 def rows(num_models: int, width: int) -> Iterator[slice]:
@@ -150,7 +152,9 @@ def check_matrices(scores: np.ndarray, members: np.ndarray) -> None:
         raise ValueError(f"scores must be floating-point, not {scores.dtype}: convert them.")
 
 
-def _block(scores: np.ndarray, members: np.ndarray, columns: slice, centred: np.ndarray) -> Block:
+def _block(
+    scores: np.ndarray, members: np.ndarray, columns: slice | np.ndarray, centred: np.ndarray
+) -> Block:
     """Fill `centred` and sum both classes in one pass, in two where one would lose digits."""
     origin = scores[0].astype(np.float64)
     count_in, total_in, total, square_in, square = np.zeros((5, len(origin)))
@@ -165,7 +169,8 @@ def _block(scores: np.ndarray, members: np.ndarray, columns: slice, centred: np.
         total_in += inside.sum(axis=0)
         square_in += np.einsum("mx,mx->x", values, inside)
     if not np.isfinite(square).all():
-        bad = columns.start + int(np.flatnonzero(~np.isfinite(square))[0])
+        at = int(np.flatnonzero(~np.isfinite(square))[0])
+        bad = columns.start + at if isinstance(columns, slice) else columns[at]
         raise ValueError(f"scores of record {bad} are not finite: drop or replace nan and inf.")
     classes = [
         _class_sums(count_in, total_in, square_in),

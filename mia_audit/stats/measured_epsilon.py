@@ -54,7 +54,8 @@ def _decide(
     alpha: float,
 ) -> Bools:
     """Decisions [targets, N]; records with fewer than two out shadows are never called."""
-    z = standardise(shadow_scores, shadow_members, dtype=shadow_scores.dtype)
+    kind = np.result_type(shadow_scores.dtype, np.float32)  # z outgrows half precision
+    z = standardise(shadow_scores, shadow_members, dtype=kind)
     out_z = z[~(shadow_members | np.isnan(z))]
     cutoff = conformal_cutoff(np.sort(out_z), alpha)
     decisions = np.empty(target_scores.shape, dtype=bool)

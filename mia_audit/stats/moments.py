@@ -53,7 +53,7 @@ class Moments:
     var_out: np.ndarray
     n_out: np.ndarray
 
-    def of_records(self, records: slice) -> "Moments":
+    def of_records(self, records: slice | np.ndarray) -> "Moments":
         """Those of some columns."""
         return Moments(*(values[:, records] for values in vars(self).values()))
 
@@ -62,7 +62,7 @@ class Moments:
 class GivenBlock:
     """Some columns of given moments, read like a `Block`."""
 
-    columns: slice
+    columns: slice | np.ndarray
     scores: np.ndarray  # [M, N], like the moments
     moments: Moments
 
@@ -102,7 +102,10 @@ def moment_blocks(
 
 
 def moment_block(
-    scores: np.ndarray, members: np.ndarray, moments: Moments | None, columns: slice
+    scores: np.ndarray,
+    members: np.ndarray,
+    moments: Moments | None,
+    columns: slice | np.ndarray,
 ) -> Block | GivenBlock:
     """The block of some columns, of checked matrices; `moments` as in `moment_blocks`."""
     if moments is None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mia_audit.stats.blocks import BLOCK_ENTRIES
 from mia_audit.stats.intervals import Clustered
 from mia_audit.stats.judges import ExactStudentJudge
-from mia_audit.stats.panel import Panel
+from mia_audit.stats.panel import Panel, sample_of
 from mia_audit.stats.threads import column_slices, in_threads
 
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0001)
@@ -117,16 +117,17 @@ def record_shapes(scores: NDArray, outside: NDArray[np.bool_]) -> NDArray[np.flo
 
 
 def normal_score_quantiles(panel: Panel, z: NDArray) -> NDArray[np.float64]:
-    """Upper quantiles of g over valid out entries at `LEVELS`, from evenly spaced records.
+    """Upper quantiles of g over valid out entries at `LEVELS`, from some of the records.
 
     At most about `MOST_SCORES` entries are looked at; a level with fewer than ten above it is nan.
     """
     step = max(1, z.size // MOST_SCORES)
-    outside = panel.entries.outside[:, ::step]
+    records = sample_of(z.shape[1], -(-z.shape[1] // step))
+    outside = panel.entries.outside[:, records]
     if not outside.any():
         return np.full(len(LEVELS), np.nan)
-    n = np.broadcast_to(panel.records.n_out[::step] - 1, outside.shape)[outside]
-    chosen = z[:, ::step][outside].astype(np.float64)
+    n = np.broadcast_to(panel.records.n_out[records] - 1, outside.shape)[outside]
+    chosen = z[:, records][outside].astype(np.float64)
     upper_tail = scipy.stats.t.sf(chosen / np.sqrt(1 + 1 / n), n - 1)
     largest = np.finfo(np.float64).max  # quantiles cannot be interpolated between infinities
     g = np.clip(np.asarray(scipy.stats.norm.isf(upper_tail)), -largest / 4, largest / 4)

@@ -118,7 +118,8 @@ def normal_cutoff(level: float) -> float:
 
 def fitted_df(panel: Panel, z: NDArray) -> float:
     """Degrees of freedom of the t that fits the out scores best, whatever the signs of z."""
-    return fit_degrees_of_freedom(z[:, panel.sample][panel.entries.outside[:, panel.sample]])
+    sample = panel.sample
+    return fit_degrees_of_freedom(z[:, sample][panel.entries.outside[:, sample]])
 
 
 def judged_point(contestant: Contestant, alpha: float, intervals: IntervalMethod) -> OperatingPoint:

@@ -65,9 +65,10 @@ class Panel:
         return int(self.members.shape[0])
 
     @property
-    def sample(self) -> slice:
-        """The records that smooth properties of all scores are read off, see `sample_of`."""
-        return sample_of(self.members.size)
+    def sample(self) -> NDArray[np.int64]:
+        """The records that smooth properties of all scores are read off."""
+        num_models, num_records = self.members.shape
+        return sample_of(num_records, SAMPLE_ENTRIES // num_models)
 
     def naive(self) -> PooledJudge:
         """LiRA's likelihood ratio under one cut-off."""
@@ -89,8 +90,10 @@ class Panel:
 
     def bins(self, number: int) -> NDArray[np.uint8]:
         """[M, N] quantile bin of each entry's leave-one-out μ_out/σ_out."""
-        sample = self._covariate(self.sample)[self.entries.outside[:, self.sample]]
-        edges = quantile_edges(sample, number)
+        chosen = self.sample
+        found = in_threads(self._covariate, parts_of(chosen, self.members.shape))
+        outside = self.entries.outside[:, chosen]
+        edges = quantile_edges(np.concatenate(found, axis=1)[outside], number)
         bin_of = np.empty(self.members.shape, dtype=np.uint8)
 
         def write(columns: slice) -> None:
@@ -99,7 +102,7 @@ class Panel:
         in_threads(write, column_slices(self.members.shape, BLOCK_ENTRIES))
         return bin_of
 
-    def _covariate(self, records: slice) -> NDArray[np.float64]:
+    def _covariate(self, records: slice | NDArray[np.int64]) -> NDArray[np.float64]:
         """Leave-one-out μ_out/σ_out of some records, [M, w]."""
         block = moment_block(self.scores, self.members, self.moments, records)
         deviation, variance = block.left_out("out")
@@ -113,7 +116,12 @@ def build_panel(
     statistic: NDArray | None = None,
     moments: Moments | None = None,
 ) -> Panel:
-    """Scores and members [M, N] (checked) → the panel; `moments` replaces the computed ones."""
+    """Scores and members [M, N] (checked) → the panel; `moments` replaces the computed ones.
+
+    Statistics are stored like the scores: in float32 at least, for variances at their floor.
+    """
+    scores = in_native_floats(scores)
+    statistic = None if statistic is None else in_native_floats(statistic)
     inside, outside = np.empty((2, *scores.shape), dtype=bool)
 
     def look(columns: slice) -> RecordMoments:
@@ -126,12 +134,12 @@ def build_panel(
             outside[:, columns] &= known
         return record_moments(block, own)
 
-    def floored(columns: slice) -> int:
-        return num_floored(moment_block(scores, members, moments, columns))
+    def floored(records: slice | NDArray[np.int64]) -> int:
+        return num_floored(moment_block(scores, members, moments, records))
 
     found = in_threads(look, column_slices(scores.shape, BLOCK_ENTRIES))
-    sample = sample_of(scores.size)
-    parts = column_slices(scores.shape, BLOCK_ENTRIES, step=sample.step)
+    sample = sample_of(scores.shape[1], SAMPLE_ENTRIES // len(scores))
+    parts = parts_of(sample, scores.shape)
     return Panel(
         scores,
         members,
@@ -139,13 +147,34 @@ def build_panel(
         statistic,
         moments,
         joined(found),
-        sum(in_threads(floored, parts)) / scores[:, sample].size,
+        sum(in_threads(floored, parts)) / (len(scores) * sample.size),
     )
 
 
-def sample_of(size: int) -> slice:
-    """Evenly spaced records that hold at most about `SAMPLE_ENTRIES` of `size` entries."""
-    return slice(None, None, -(-size // SAMPLE_ENTRIES))
+def sample_of(num_records: int, most: int) -> NDArray[np.int64]:
+    """All records, or `most` of them drawn by a fixed seed, in order.
+
+    Drawn, since in a pool of pairs or of canaries every other record is of another kind.
+    """
+    if most >= num_records:
+        return np.arange(num_records)
+    return np.sort(np.random.default_rng(0).choice(num_records, max(1, most), replace=False))
+
+
+def parts_of(records: NDArray[np.int64], shape: tuple[int, ...]) -> list[slice | NDArray[np.int64]]:
+    """Those records in parts of about a block each: the usual blocks, to the last bit, if all."""
+    if len(records) == shape[1]:
+        return [*column_slices(shape, BLOCK_ENTRIES)]
+    width = max(1, BLOCK_ENTRIES // shape[0])
+    return [records[at : at + width] for at in range(0, len(records), width)]
+
+
+def in_native_floats(values: NDArray) -> NDArray:
+    """As float32 where that holds them all, else as float64; the array itself if it is either."""
+    if values.dtype in (np.float32, np.float64):
+        return values
+    small = values.dtype.kind == "f" and values.dtype.itemsize < 4
+    return values.astype(np.float32 if small else np.float64)
 
 
 def has_shadows(block: Block | GivenBlock, kind: Kind) -> NDArray[np.bool_]:
@@ -157,7 +186,8 @@ def has_shadows(block: Block | GivenBlock, kind: Kind) -> NDArray[np.bool_]:
         n_in, n_out = block.sums_in.count, block.sums_out.count
         return (n_in >= 2 + (kind == "in")) & (n_out >= 2 + (kind == "out"))
     (above_in, var_in), (above_out, var_out) = block.left_out("in"), block.left_out("out")
-    return np.isfinite(above_in + var_in + above_out + var_out)
+    known = np.isfinite(above_in + var_in + above_out + var_out)
+    return known & (var_in > 0) & (var_out > 0)
 
 
 def num_floored(block: Block | GivenBlock) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mia_audit.stats.blocks import BLOCK_ENTRIES, Block, block_at
 from mia_audit.stats.moments import GivenBlock
-from mia_audit.stats.panel import Panel
+from mia_audit.stats.panel import Panel, parts_of
 from mia_audit.stats.shape_regression import ShapeRegression, folds_of, typical_covariate
 from mia_audit.stats.shapes import SHAPES, OutSums, write_shapes
 from mia_audit.stats.standardisation import standardised_block
@@ -45,13 +45,13 @@ class PanelRegression:
     @cached_property
     def regression(self) -> ShapeRegression:
         """Fitted to the panel's sample of records."""
-        step, shape = self.panel.sample.step, self.panel.members.shape
-        read = in_threads(self._read, column_slices(shape, BLOCK_ENTRIES, step=step))
+        sample = self.panel.sample
+        read = in_threads(self._read, parts_of(sample, self.panel.members.shape))
         return ShapeRegression(
             np.concatenate([z for z, _ in read], axis=1),
             np.concatenate([covariates for _, covariates in read], axis=2),
-            self.panel.entries.outside[:, ::step],
-            self.fold[::step],
+            self.panel.entries.outside[:, sample],
+            self.fold[sample],
         )
 
     @property
@@ -86,7 +86,8 @@ class PanelRegression:
             return self.regression.margin_of(z, covariates, self.fold[columns], level)
         block = block_at(self.panel.scores, self.panel.members, columns)
         z = self._z(block)
-        margin = np.where(np.isnan(z), z, -np.inf)
+        margin = np.full(z.shape, -np.inf, dtype=z.dtype)  # in rows, whatever the order of z
+        margin[np.isnan(z)] = np.nan
         at = np.flatnonzero(z > self.regression.least(level))
         record, out = at % z.shape[1], ~block.members.ravel()[at]
         own = np.where(out, block.centred.ravel()[at] - block.sums_out.mean[record], 0.0)
@@ -96,7 +97,7 @@ class PanelRegression:
         margin.ravel()[at] = z.ravel()[at] - heights
         return margin
 
-    def _read(self, records: slice) -> tuple[NDArray, NDArray[np.float32]]:
+    def _read(self, records: slice | NDArray[np.int64]) -> tuple[NDArray, NDArray[np.float32]]:
         """z [M, w] and covariates [3, M, w]."""
         block = block_at(self.panel.scores, self.panel.members, records)
         covariates = np.empty((SHAPES, *block.centred.shape), dtype=np.float32)

@@ -34,10 +34,9 @@ def num_threads() -> int:
     return min(cores or 1, MOST)
 
 
-def column_slices(shape: tuple[int, ...], entries: int, *, step: int = 1) -> list[slice]:
-    """Every `step`-th record of [M, N] in slices of about `entries` entries, none too narrow."""
-    width = max(NARROWEST, entries // max(1, shape[0]))
-    return _slices(shape[1], width * step, step)
+def column_slices(shape: tuple[int, ...], entries: int) -> list[slice]:
+    """All records of [M, N] in slices of about `entries` entries, none too narrow."""
+    return _slices(shape[1], max(NARROWEST, entries // max(1, shape[0])))
 
 
 def row_slices(shape: tuple[int, ...]) -> list[slice]:
@@ -45,5 +44,5 @@ def row_slices(shape: tuple[int, ...]) -> list[slice]:
     return _slices(shape[0], max(1, ROW_ENTRIES // max(1, shape[1])))
 
 
-def _slices(size: int, length: int, step: int = 1) -> list[slice]:
-    return [slice(at, min(at + length, size), step) for at in range(0, size, length)]
+def _slices(size: int, length: int) -> list[slice]:
+    return [slice(at, min(at + length, size)) for at in range(0, size, length)]

@@ -12,7 +12,8 @@ from mia_audit.stats.entries import Counts, Entries
 from mia_audit.stats.evaluation import evaluate
 from mia_audit.stats.influence import two_way_variance
 from mia_audit.stats.judges import FixedJudge, PooledJudge
-from mia_audit.stats.moments import leave_one_out_moments
+from mia_audit.stats.measured_epsilon import measured_epsilon
+from mia_audit.stats.moments import Moments, leave_one_out_moments
 from mia_audit.stats.operating_points import contestants
 from mia_audit.stats.panel import build_panel
 from mia_audit.stats.roc import area_of_sorted, order_statistics
@@ -61,7 +62,7 @@ def test_a_sample_of_the_records_serves_for_what_is_smooth(monkeypatch):
     scores, members = draw(200, 999)
     expected = evaluate(scores, members, alphas=(0.1, 0.05))
     monkeypatch.setattr(panel_module, "SAMPLE_ENTRIES", 200 * 333)
-    assert build_panel(scores, members).sample.step == 3
+    assert build_panel(scores, members).sample.size == 333
     found = evaluate(scores, members, alphas=(0.1, 0.05))
     ranks = 2 * 10 / (~members).sum()  # the cut-off itself is no hit, and its rank is rounded down
     for point, other in zip(found.points, expected.points, strict=True):
@@ -137,8 +138,8 @@ def test_counts_are_sums_of_masks():
 def test_slices_cover_everything_once():
     shape = (5_000, 1_000)
     assert [s.stop - s.start for s in column_slices(shape, 1 << 16)] == [128] * 7 + [104]
-    records = np.concatenate([np.arange(1_000)[s] for s in column_slices(shape, 1, step=3)])
-    np.testing.assert_array_equal(records, np.arange(0, 1_000, 3))
+    records = np.concatenate([np.arange(1_000)[s] for s in column_slices(shape, 1)])
+    np.testing.assert_array_equal(records, np.arange(1_000))
     models = np.concatenate([np.arange(5_000)[s] for s in row_slices(shape)])
     np.testing.assert_array_equal(models, np.arange(5_000))
 
@@ -149,3 +150,54 @@ def test_results_come_in_the_order_of_the_parts(monkeypatch):
     assert in_threads(lambda part: part * part, range(100)) == [i * i for i in range(100)]
     with pytest.raises(ValueError, match="third"):
         in_threads(lambda part: [0, 0, int("third")][part], range(3))
+
+
+def test_a_sample_sees_every_kind_of_a_pool_that_alternates(monkeypatch):
+    """Every other record is constant: their share is that of the whole, by its binomial error."""
+    scores, members = draw(40, 2_000)
+    scores[:, 1::2] = 3.0
+    monkeypatch.setattr(panel_module, "SAMPLE_ENTRIES", 40 * 500)
+    found = build_panel(scores, members)
+    assert found.sample.size == 500
+    assert abs(found.floored_share - 0.5) < 4 * np.sqrt(0.25 / 500)
+
+
+@pytest.mark.parametrize("turned", [(True, True), (True, False), (False, True)])
+def test_the_layout_of_scores_and_given_moments_changes_nothing(turned):
+    scores, members = draw(64, 500)
+    moments = leave_one_out_moments(scores, members)
+    expected = evaluate(scores, members, moments=moments)
+    if turned[0]:
+        scores = np.asfortranarray(scores)
+    if turned[1]:
+        moments = Moments(*(np.asfortranarray(values) for values in vars(moments).values()))
+    found = evaluate(scores, members, moments=moments)
+    assert found.point("post_regression", 0.1).tpr > 0.05
+    np.testing.assert_allclose(numbers(found), numbers(expected), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float16])
+def test_statistics_of_other_kinds_are_ranked(kind):
+    scores, members = draw(16, 60)
+    statistic = np.clip(10 * scores + 100, 0, 255).astype(kind)
+    one, other = (evaluate(scores, members, statistic=s) for s in (statistic, statistic * 1.0))
+    np.testing.assert_allclose(numbers(one), numbers(other))
+
+
+@pytest.mark.filterwarnings("error")
+def test_half_precision_scores_are_judged_in_single():
+    scores, members = draw(32, 300)
+    scores[:, ::3] = 1.0
+    scores[4, ::3] = 2.0  # z of a constant record: a million, where half precision is infinite
+    half = scores.astype(np.float16)
+    one, other = (evaluate(s, members) for s in (half, half.astype(np.float32)))
+    np.testing.assert_array_equal(numbers(one), numbers(other))
+    assert measured_epsilon(half, members) == measured_epsilon(half.astype(np.float32), members)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_entries_whose_given_variance_is_no_variance_do_not_count():
+    scores, members = draw(16, 60)
+    moments = leave_one_out_moments(scores, members)
+    moments.var_out[:, 5], moments.var_in[:, 7] = 0.0, -1.0
+    assert evaluate(scores, members, moments=moments).nan_entries == 32
